@@ -1,0 +1,9 @@
+"""Errors that a user can act on: each message is one line that says what to do next."""
+
+
+class TransformerTFError(Exception):
+    """Base class of the errors this package raises on purpose."""
+
+
+class DataError(TransformerTFError):
+    """Data is missing, damaged, or not what its name promises."""

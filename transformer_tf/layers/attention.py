@@ -1,0 +1,113 @@
+"""Attention: §3.2 of "Attention Is All You Need", the one idea everything else serves."""
+
+import keras
+from keras import ops
+
+# Added to nothing: it replaces a forbidden score, and exp(-1e9 - max) is exactly 0 in float32.
+MASKED_SCORE = -1e9
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    """Mixes values by how well their keys match each query: softmax(QKᵀ / √d_k) V.
+
+    Equation 1 of Vaswani et al. 2017, §3.2.1. The softmax runs in float32 under every precision
+    policy.
+
+    Args:
+        query: Tensor `(..., query_len, key_depth)`.
+        key: Tensor `(..., key_len, key_depth)`.
+        value: Tensor `(..., key_len, value_depth)`.
+        mask: Boolean tensor that broadcasts to `(..., query_len, key_len)`, True = may attend.
+            A query that may attend to nothing attends to all keys alike.
+
+    Returns:
+        The output `(..., query_len, value_depth)` and the attention scores
+        `(..., query_len, key_len)`, whose rows sum to 1.
+    """
+    depth = key.shape[-1]
+    scores = ops.matmul(query * depth**-0.5, ops.swapaxes(key, -2, -1))
+    scores = ops.cast(scores, "float32")
+    if mask is not None:
+        scores = ops.where(mask, scores, MASKED_SCORE)
+    scores = ops.softmax(scores, axis=-1)
+    return ops.matmul(ops.cast(scores, value.dtype), value), scores
+
+
+@keras.saving.register_keras_serializable(package="transformer_tf")
+class MultiHeadAttention(keras.layers.Layer):
+    """Attention by several heads, each over its own projections (§3.2.2 of Vaswani et al. 2017).
+
+    Args:
+        num_heads: Number of heads. Each has the depth `head_dim = d_model // num_heads`.
+        d_model: Size of the output, and of all heads together.
+        **kwargs: Arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        query: Tensor `(batch, query_len, query_depth)`.
+        key: Tensor `(batch, key_len, key_depth)`.
+        value: Tensor `(batch, key_len, value_depth)`.
+        attention_mask: Boolean tensor that broadcasts to
+            `(batch, num_heads, query_len, key_len)`, True = may attend.
+        return_attention_scores: Whether to return the scores beside the output.
+
+    Returns:
+        Tensor `(batch, query_len, d_model)`; with `return_attention_scores` a pair of it and the
+        scores `(batch, num_heads, query_len, key_len)`.
+
+    Raises:
+        ValueError: If `d_model` is not a multiple of `num_heads`.
+    """
+
+    def __init__(self, num_heads: int, d_model: int, **kwargs):
+        super().__init__(**kwargs)
+        if num_heads < 1 or d_model % num_heads:
+            raise ValueError(
+                "`d_model` must be a multiple of `num_heads`. "
+                f"Received: d_model={d_model}, num_heads={num_heads}"
+            )
+        self.num_heads = num_heads
+        self.d_model = d_model
+        self.head_dim = d_model // num_heads
+
+    def build(self, query_shape, key_shape, value_shape):
+        self.query_projection = self._projection("query_projection", query_shape)
+        self.key_projection = self._projection("key_projection", key_shape)
+        self.value_projection = self._projection("value_projection", value_shape)
+        self.output_projection = self._projection("output_projection", (None, None, self.d_model))
+
+    def _projection(self, name, input_shape):
+        projection = keras.layers.Dense(self.d_model, dtype=self.dtype_policy, name=name)
+        projection.build(input_shape)
+        return projection
+
+    def call(self, query, key, value, attention_mask=None, return_attention_scores=False):
+        query = self._split_heads(self.query_projection(query))
+        key = self._split_heads(self.key_projection(key))
+        value = self._split_heads(self.value_projection(value))
+        output, scores = scaled_dot_product_attention(query, key, value, attention_mask)
+        output = self.output_projection(self._merge_heads(output))
+        return (output, scores) if return_attention_scores else output
+
+    def _split_heads(self, x):
+        x = ops.reshape(x, (-1, ops.shape(x)[1], self.num_heads, self.head_dim))
+        return ops.transpose(x, (0, 2, 1, 3))  # (batch, num_heads, length, head_dim)
+
+    def _merge_heads(self, x):
+        x = ops.transpose(x, (0, 2, 1, 3))  # (batch, length, num_heads, head_dim)
+        return ops.reshape(x, (-1, ops.shape(x)[1], self.d_model))
+
+    def compute_output_shape(
+        self,
+        query_shape,
+        key_shape,
+        value_shape,
+        attention_mask_shape=None,
+        return_attention_scores=False,
+    ):
+        output_shape = (*query_shape[:-1], self.d_model)
+        if return_attention_scores:
+            return output_shape, (query_shape[0], self.num_heads, query_shape[1], key_shape[1])
+        return output_shape
+
+    def get_config(self):
+        return {**super().get_config(), "num_heads": self.num_heads, "d_model": self.d_model}

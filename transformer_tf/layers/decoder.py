@@ -1,0 +1,236 @@
+"""The decoder: the right half of figure 1 of "Attention Is All You Need" (§3.1)."""
+
+import keras
+
+from transformer_tf.layers.attention import MultiHeadAttention
+from transformer_tf.layers.feed_forward import FeedForward
+from transformer_tf.layers.residual import Residual
+
+
+@keras.saving.register_keras_serializable(package="transformer_tf")
+class DecoderLayer(keras.layers.Layer):
+    """Self-attention over the target so far, attention over the source, feed-forward network.
+
+    Args:
+        d_model: Size of a position's vector.
+        num_heads: Number of attention heads.
+        d_ff: Size of the hidden layer of the feed-forward network.
+        dropout_rate: Dropout of each sub-layer's output.
+        pre_norm: Whether to normalise before each sub-layer instead of after it.
+        **kwargs: Arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        x: Tensor `(batch, target_len, d_model)`.
+        encoded: Tensor `(batch, source_len, d_model)`, the output of the encoder.
+        attention_mask: Boolean tensor that broadcasts to
+            `(batch, num_heads, target_len, target_len)`: causal, and no padding.
+        cross_attention_mask: Boolean tensor that broadcasts to
+            `(batch, num_heads, target_len, source_len)`: no padding of the source.
+        return_attention_scores: Whether to return the scores beside the output.
+
+    Returns:
+        Tensor `(batch, target_len, d_model)`; with `return_attention_scores` a triple of it, the
+        self-attention scores `(batch, num_heads, target_len, target_len)` and the
+        cross-attention scores `(batch, num_heads, target_len, source_len)`.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout_rate: float = 0.1,
+        pre_norm: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.dropout_rate = dropout_rate
+        self.pre_norm = pre_norm
+
+    def build(self, x_shape, encoded_shape):
+        policy = self.dtype_policy
+        self.self_attention = MultiHeadAttention(
+            self.num_heads, self.d_model, dtype=policy, name="self_attention"
+        )
+        self.self_attention.build(x_shape, x_shape, x_shape)
+        self.self_attention_residual = Residual(
+            self.dropout_rate, self.pre_norm, dtype=policy, name="self_attention_residual"
+        )
+        self.self_attention_residual.build(x_shape)
+        self.cross_attention = MultiHeadAttention(
+            self.num_heads, self.d_model, dtype=policy, name="cross_attention"
+        )
+        self.cross_attention.build(x_shape, encoded_shape, encoded_shape)
+        self.cross_attention_residual = Residual(
+            self.dropout_rate, self.pre_norm, dtype=policy, name="cross_attention_residual"
+        )
+        self.cross_attention_residual.build(x_shape)
+        self.feed_forward = FeedForward(self.d_model, self.d_ff, dtype=policy, name="feed_forward")
+        self.feed_forward.build(x_shape)
+        self.feed_forward_residual = Residual(
+            self.dropout_rate, self.pre_norm, dtype=policy, name="feed_forward_residual"
+        )
+        self.feed_forward_residual.build(x_shape)
+
+    def call(
+        self,
+        x,
+        encoded,
+        attention_mask=None,
+        cross_attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+    ):
+        y = self.self_attention_residual.enter(x)
+        y, self_scores = self.self_attention(
+            query=y, key=y, value=y, attention_mask=attention_mask, return_attention_scores=True
+        )
+        x = self.self_attention_residual(x, y, training=training)
+
+        y, cross_scores = self.cross_attention(
+            query=self.cross_attention_residual.enter(x),
+            key=encoded,
+            value=encoded,
+            attention_mask=cross_attention_mask,
+            return_attention_scores=True,
+        )
+        x = self.cross_attention_residual(x, y, training=training)
+
+        y = self.feed_forward(self.feed_forward_residual.enter(x))
+        x = self.feed_forward_residual(x, y, training=training)
+        return (x, self_scores, cross_scores) if return_attention_scores else x
+
+    def compute_output_shape(
+        self,
+        x_shape,
+        encoded_shape,
+        attention_mask_shape=None,
+        cross_attention_mask_shape=None,
+        return_attention_scores=False,
+    ):
+        if not return_attention_scores:
+            return x_shape
+        batch, target_len, _ = x_shape
+        self_shape = (batch, self.num_heads, target_len, target_len)
+        cross_shape = (batch, self.num_heads, target_len, encoded_shape[1])
+        return x_shape, self_shape, cross_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout_rate": self.dropout_rate,
+            "pre_norm": self.pre_norm,
+        }
+
+
+@keras.saving.register_keras_serializable(package="transformer_tf")
+class Decoder(keras.layers.Layer):
+    """A stack of decoder layers over embedded target tokens.
+
+    Args:
+        num_layers: Number of decoder layers.
+        d_model: Size of a position's vector.
+        num_heads: Number of attention heads of a layer.
+        d_ff: Size of the hidden layer of the feed-forward networks.
+        dropout_rate: Dropout of the embeddings and of each sub-layer's output (§5.4).
+        pre_norm: Whether to normalise before each sub-layer, and once after the last layer.
+        **kwargs: Arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        x: Tensor `(batch, target_len, d_model)`, the output of `PositionalEmbedding`.
+        encoded: Tensor `(batch, source_len, d_model)`, the output of the encoder.
+        attention_mask: Boolean tensor that broadcasts to
+            `(batch, num_heads, target_len, target_len)`: causal, and no padding.
+        cross_attention_mask: Boolean tensor that broadcasts to
+            `(batch, num_heads, target_len, source_len)`: no padding of the source.
+        return_attention_scores: Whether to return the scores beside the output.
+
+    Returns:
+        Tensor `(batch, target_len, d_model)`; with `return_attention_scores` a triple of it and
+        two lists with the self- and cross-attention scores of each layer.
+    """
+
+    def __init__(
+        self,
+        num_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout_rate: float = 0.1,
+        pre_norm: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.num_layers = num_layers
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.dropout_rate = dropout_rate
+        self.pre_norm = pre_norm
+
+    def build(self, x_shape, encoded_shape):
+        policy = self.dtype_policy
+        self.dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
+        self.layers = [
+            DecoderLayer(
+                self.d_model,
+                self.num_heads,
+                self.d_ff,
+                self.dropout_rate,
+                self.pre_norm,
+                dtype=policy,
+                name=f"layer_{number}",
+            )
+            for number in range(1, self.num_layers + 1)
+        ]
+        for layer in self.layers:
+            layer.build(x_shape, encoded_shape)
+        if self.pre_norm:
+            self.norm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="norm")
+            self.norm.build(x_shape)
+
+    def call(
+        self,
+        x,
+        encoded,
+        attention_mask=None,
+        cross_attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+    ):
+        x = self.dropout(x, training=training)
+        all_self_scores, all_cross_scores = [], []
+        for layer in self.layers:
+            x, self_scores, cross_scores = layer(
+                x,
+                encoded,
+                attention_mask=attention_mask,
+                cross_attention_mask=cross_attention_mask,
+                return_attention_scores=True,
+                training=training,
+            )
+            all_self_scores.append(self_scores)
+            all_cross_scores.append(cross_scores)
+        if self.pre_norm:
+            x = self.norm(x)
+        return (x, all_self_scores, all_cross_scores) if return_attention_scores else x
+
+    def compute_output_shape(self, x_shape, encoded_shape, *args, **kwargs):
+        return x_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_layers": self.num_layers,
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout_rate": self.dropout_rate,
+            "pre_norm": self.pre_norm,
+        }

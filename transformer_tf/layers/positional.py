@@ -1,0 +1,127 @@
+"""Embeddings that know where a token stands: §3.4 and §3.5 of "Attention Is All You Need"."""
+
+import keras
+import numpy as np
+from keras import ops
+
+
+def positional_encoding(length, d_model: int, start=0):
+    """The sinusoidal position signal of §3.5 of Vaswani et al. 2017.
+
+    Dimension 2i is sin(position / 10000^(2i / d_model)) and dimension 2i + 1 the cosine of the
+    same angle, so that shifting every position by k rotates each (sin, cos) pair by a fixed angle.
+
+    Args:
+        length: Number of positions, an int or a scalar tensor.
+        d_model: Size of a position's vector. For an odd size the last frequency has a sine only.
+        start: The first position, an int or a scalar tensor.
+
+    Returns:
+        `float32` tensor `(length, d_model)`.
+    """
+    frequency = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
+    position = ops.cast(start + ops.arange(length), "float32")
+    angle = position[:, None] * ops.convert_to_tensor(frequency[None, :], "float32")
+    sin_cos = ops.stack([ops.sin(angle), ops.cos(angle)], axis=-1)  # (length, frequencies, 2)
+    return ops.reshape(sin_cos, (-1, 2 * len(frequency)))[:, :d_model]
+
+
+@keras.saving.register_keras_serializable(package="transformer_tf")
+class PositionalEmbedding(keras.layers.Layer):
+    """Token embedding × √d_model + position (§3.4, §3.5).
+
+    Args:
+        vocab_size: Number of token ids.
+        d_model: Size of a token's vector.
+        position: `"sinusoidal"`, which works at any length, or `"learned"`.
+        max_length: Number of learned positions. Not used by `"sinusoidal"`.
+        **kwargs: Arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        ids: Integer tensor `(batch, length)`.
+        start: Position of the first id, for a decoder that feeds one token at a time.
+
+    Returns:
+        Tensor `(batch, length, d_model)`.
+
+    Raises:
+        ValueError: If `"learned"` positions are asked for more than `max_length` tokens.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        position: str = "sinusoidal",
+        max_length: int = 512,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if position not in ("sinusoidal", "learned"):
+            raise ValueError(
+                f'`position` must be "sinusoidal" or "learned". Received: position={position!r}'
+            )
+        self.vocab_size = vocab_size
+        self.d_model = d_model
+        self.position = position
+        self.max_length = max_length
+
+    def build(self, ids_shape):
+        # Variance 1 / d_model, so that the sum below has unit variance and the same matrix can
+        # serve as the output projection (§3.4).
+        initializer = keras.initializers.RandomNormal(stddev=self.d_model**-0.5)
+        self.embeddings = self.add_weight(
+            name="embeddings", shape=(self.vocab_size, self.d_model), initializer=initializer
+        )
+        if self.position == "learned":
+            self.position_embeddings = self.add_weight(
+                name="position_embeddings",
+                shape=(self.max_length, self.d_model),
+                initializer=keras.initializers.RandomNormal(stddev=0.02),
+            )
+
+    def call(self, ids, start=0):
+        length = ops.shape(ids)[1]
+        embedded = ops.take(ops.convert_to_tensor(self.embeddings), ids, axis=0)
+        embedded = ops.cast(embedded, self.compute_dtype) * self.d_model**0.5
+        return embedded + ops.cast(self._positions(start, length), self.compute_dtype)
+
+    def _positions(self, start, length):
+        """The position vectors `(length, d_model)`, beginning at position `start`."""
+        if self.position == "sinusoidal":
+            return positional_encoding(length, self.d_model, start)
+        self._check_length(start, length)
+        table = ops.convert_to_tensor(self.position_embeddings)
+        return ops.take(table, start + ops.arange(length), axis=0)
+
+    def _check_length(self, start, length):
+        if isinstance(start, int) and isinstance(length, int) and start + length > self.max_length:
+            raise ValueError(
+                f"A sequence must not be longer than the {self.max_length} learned positions "
+                f"(`max_length`). Received: a sequence of length {start + length}. "
+                'Shorten it, or use position="sinusoidal".'
+            )
+
+    def project(self, hidden):
+        """Scores every token id by its embedding: the output projection of a tied model (§3.4).
+
+        Args:
+            hidden: Tensor `(..., d_model)`.
+
+        Returns:
+            Tensor `(..., vocab_size)`.
+        """
+        embeddings = ops.cast(self.embeddings, hidden.dtype)
+        return ops.matmul(hidden, ops.transpose(embeddings))
+
+    def compute_output_shape(self, ids_shape, start=0):
+        return (*ids_shape, self.d_model)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "vocab_size": self.vocab_size,
+            "d_model": self.d_model,
+            "position": self.position,
+            "max_length": self.max_length,
+        }

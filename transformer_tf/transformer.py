@@ -1,0 +1,233 @@
+"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1 as a whole."""
+
+import keras
+from keras import ops
+
+from transformer_tf.layers import (
+    Decoder,
+    Encoder,
+    PositionalEmbedding,
+    causal_mask,
+    padding_mask,
+)
+
+TIE_EMBEDDINGS = ("none", "target", "all")
+
+
+@keras.saving.register_keras_serializable(package="transformer_tf")
+class Transformer(keras.Model):
+    """Encoder and decoder, from token ids to a score for every next token.
+
+    Args:
+        num_layers: Number of encoder layers, and of decoder layers (N = 6 in the paper).
+        d_model: Size of a position's vector (512 in the paper).
+        num_heads: Number of attention heads of a layer (8 in the paper).
+        d_ff: Size of the hidden layer of the feed-forward networks (2048 in the paper).
+        source_vocab_size: Number of source token ids, padding included.
+        target_vocab_size: Number of target token ids, padding included.
+        dropout_rate: Dropout of the embeddings and of each sub-layer's output (§5.4).
+        pre_norm: Whether to normalise before each sub-layer instead of after it, as the paper
+            does.
+        tie_embeddings: `"none"`; `"target"`: the target embedding is the output projection too;
+            `"all"`: and the source embedding is the same matrix (§3.4), for a shared vocabulary.
+        position: `"sinusoidal"` or `"learned"` positions (§3.5).
+        max_length: Number of learned positions. Not used by `"sinusoidal"`.
+        pad_id: The id that fills short sequences up.
+        **kwargs: Arguments of `keras.Model`.
+
+    Call arguments:
+        inputs: Dictionary of integer tensors: `"source"` `(batch, source_len)` and
+            `"target_input"` `(batch, target_len)`, the target shifted right by its start token.
+        return_attention_scores: Whether to return the attention scores beside the logits.
+
+    Returns:
+        `float32` logits `(batch, target_len, target_vocab_size)`; those at position t score the
+        token after `target_input[:, t]`. With `return_attention_scores` a pair of them and a
+        dictionary of lists with one tensor a layer: `"encoder"`
+        `(batch, num_heads, source_len, source_len)`, `"decoder"`
+        `(batch, num_heads, target_len, target_len)` and `"cross"`
+        `(batch, num_heads, target_len, source_len)`.
+
+    Raises:
+        ValueError: If `tie_embeddings` is `"all"` for vocabularies of different sizes.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        source_vocab_size: int,
+        target_vocab_size: int,
+        dropout_rate: float = 0.1,
+        pre_norm: bool = False,
+        tie_embeddings: str = "none",
+        position: str = "sinusoidal",
+        max_length: int = 512,
+        pad_id: int = 0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if tie_embeddings not in TIE_EMBEDDINGS:
+            raise ValueError(
+                f"`tie_embeddings` must be one of {TIE_EMBEDDINGS}. "
+                f"Received: tie_embeddings={tie_embeddings!r}"
+            )
+        if tie_embeddings == "all" and source_vocab_size != target_vocab_size:
+            raise ValueError(
+                'tie_embeddings="all" needs one vocabulary for source and target. Received: '
+                f"source_vocab_size={source_vocab_size}, target_vocab_size={target_vocab_size}"
+            )
+        self.num_layers = num_layers
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = d_ff
+        self.source_vocab_size = source_vocab_size
+        self.target_vocab_size = target_vocab_size
+        self.dropout_rate = dropout_rate
+        self.pre_norm = pre_norm
+        self.tie_embeddings = tie_embeddings
+        self.position = position
+        self.max_length = max_length
+        self.pad_id = pad_id
+
+    def build(self, input_shape=None):
+        ids_shape, hidden_shape = (None, None), (None, None, self.d_model)
+        policy = self.dtype_policy
+        self.source_embedding = self._embedding(self.source_vocab_size, "source_embedding")
+        self.source_embedding.build(ids_shape)
+        if self.tie_embeddings == "all":
+            self.target_embedding = self.source_embedding
+        else:
+            self.target_embedding = self._embedding(self.target_vocab_size, "target_embedding")
+            self.target_embedding.build(ids_shape)
+
+        stack = {
+            "num_layers": self.num_layers,
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "dropout_rate": self.dropout_rate,
+            "pre_norm": self.pre_norm,
+            "dtype": policy,
+        }
+        self.encoder = Encoder(**stack, name="encoder")
+        self.encoder.build(hidden_shape)
+        self.decoder = Decoder(**stack, name="decoder")
+        self.decoder.build(hidden_shape, hidden_shape)
+
+        if self.tie_embeddings == "none":
+            self.output_projection = keras.layers.Dense(
+                self.target_vocab_size, dtype=policy, name="output_projection"
+            )
+            self.output_projection.build(hidden_shape)
+        self.built = True
+
+    def _embedding(self, vocab_size, name):
+        return PositionalEmbedding(
+            vocab_size,
+            self.d_model,
+            self.position,
+            self.max_length,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def call(self, inputs, return_attention_scores=False, training=None):
+        source, target_input = inputs["source"], inputs["target_input"]
+        encoded, encoder_scores = self.encode(
+            source, return_attention_scores=True, training=training
+        )
+        logits, scores = self.decode(
+            target_input,
+            encoded,
+            padding_mask(source, self.pad_id),
+            return_attention_scores=True,
+            training=training,
+        )
+        return (logits, {"encoder": encoder_scores, **scores}) if return_attention_scores else logits
+
+    def encode(self, source, return_attention_scores=False, training=None):
+        """Reads the source once.
+
+        Args:
+            source: Integer tensor `(batch, source_len)`.
+            return_attention_scores: Whether to return the scores beside the output.
+            training: Whether dropout is on.
+
+        Returns:
+            Tensor `(batch, source_len, d_model)`; with `return_attention_scores` a pair of it and
+            the list of each layer's scores.
+        """
+        return self.encoder(
+            self.source_embedding(source),
+            attention_mask=padding_mask(source, self.pad_id),
+            return_attention_scores=return_attention_scores,
+            training=training,
+        )
+
+    def decode(
+        self,
+        target_input,
+        encoded,
+        cross_attention_mask,
+        return_attention_scores=False,
+        last_only=False,
+        training=None,
+    ):
+        """Scores the token after each token of `target_input`.
+
+        Args:
+            target_input: Integer tensor `(batch, target_len)`, starting with the start token.
+            encoded: Tensor `(batch, source_len, d_model)`, what `encode` returned.
+            cross_attention_mask: Boolean tensor `(batch, 1, 1, source_len)`, the padding mask of
+                the source.
+            return_attention_scores: Whether to return the scores beside the logits.
+            last_only: Whether to score only the token after the last one, for a search.
+            training: Whether dropout is on.
+
+        Returns:
+            `float32` logits `(batch, target_len, target_vocab_size)`, of length 1 with
+            `last_only`; with `return_attention_scores` a pair of them and a dictionary
+            `{"decoder": [...], "cross": [...]}` of each layer's scores.
+        """
+        length = ops.shape(target_input)[1]
+        attention_mask = ops.logical_and(
+            padding_mask(target_input, self.pad_id), causal_mask(length)
+        )
+        hidden, self_scores, cross_scores = self.decoder(
+            self.target_embedding(target_input),
+            encoded,
+            attention_mask=attention_mask,
+            cross_attention_mask=cross_attention_mask,
+            return_attention_scores=True,
+            training=training,
+        )
+        if last_only:
+            hidden = hidden[:, -1:]
+        if self.tie_embeddings == "none":
+            logits = self.output_projection(hidden)
+        else:
+            logits = self.target_embedding.project(hidden)
+        logits = ops.cast(logits, "float32")
+        scores = {"decoder": self_scores, "cross": cross_scores}
+        return (logits, scores) if return_attention_scores else logits
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_layers": self.num_layers,
+            "d_model": self.d_model,
+            "num_heads": self.num_heads,
+            "d_ff": self.d_ff,
+            "source_vocab_size": self.source_vocab_size,
+            "target_vocab_size": self.target_vocab_size,
+            "dropout_rate": self.dropout_rate,
+            "pre_norm": self.pre_norm,
+            "tie_embeddings": self.tie_embeddings,
+            "position": self.position,
+            "max_length": self.max_length,
+            "pad_id": self.pad_id,
+        }
