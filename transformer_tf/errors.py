@@ -7,3 +7,11 @@ class TransformerTFError(Exception):
 
 class DataError(TransformerTFError):
     """Data is missing, damaged, or not what its name promises."""
+
+
+class ConfigError(TransformerTFError):
+    """A configuration that cannot be used, said in one line."""
+
+
+class CheckpointError(TransformerTFError):
+    """A checkpoint is missing, incomplete or damaged."""

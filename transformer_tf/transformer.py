@@ -174,7 +174,7 @@ class Transformer(keras.Model):
         encoded,
         cross_attention_mask,
         return_attention_scores=False,
-        last_only=False,
+        position=None,
         training=None,
     ):
         """Scores the token after each token of `target_input`.
@@ -185,12 +185,12 @@ class Transformer(keras.Model):
             cross_attention_mask: Boolean tensor `(batch, 1, 1, source_len)`, the padding mask of
                 the source.
             return_attention_scores: Whether to return the scores beside the logits.
-            last_only: Whether to score only the token after the last one, for a search.
+            position: Score only the token after this position, for a search; by default all.
             training: Whether dropout is on.
 
         Returns:
-            `float32` logits `(batch, target_len, target_vocab_size)`, of length 1 with
-            `last_only`; with `return_attention_scores` a pair of them and a dictionary
+            `float32` logits `(batch, target_len, target_vocab_size)`, of length 1 with a
+            `position`; with `return_attention_scores` a pair of them and a dictionary
             `{"decoder": [...], "cross": [...]}` of each layer's scores.
         """
         length = ops.shape(target_input)[1]
@@ -205,8 +205,8 @@ class Transformer(keras.Model):
             return_attention_scores=True,
             training=training,
         )
-        if last_only:
-            hidden = hidden[:, -1:]
+        if position is not None:
+            hidden = hidden[:, position : position + 1]
         if self.tie_embeddings == "none":
             logits = self.output_projection(hidden)
         else:

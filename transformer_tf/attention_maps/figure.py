@@ -180,8 +180,11 @@ def plot_attention(
         add_text(margin, figure_height - margin, shown_title, ha="left", va="top", **title_style)
 
     bar_axes = add_axes(bar_left, panels_top, growth * _BAR_WIDTH, bar_height)
-    bar = figure.colorbar(image, cax=bar_axes, ticks=[0.0, 0.25, 0.5, 0.75, 1.0])
-    bar.ax.tick_params(labelsize=growth * _BAR_POINTS, length=3)
+    bar = figure.colorbar(image, cax=bar_axes)
+    ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
+    bar_style = _text_style(families, growth * _BAR_POINTS)
+    bar_axes.set_yticks(ticks, labels=[f"{tick:.2f}" for tick in ticks], **bar_style)
+    bar_axes.tick_params(length=3 * growth)
     bar.set_label("Attention weight", **axis_style)
     bar.outline.set_visible(False)
     return figure

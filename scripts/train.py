@@ -1,0 +1,76 @@
+#!/usr/bin/env python
+"""Train a translator: python scripts/train.py [--config FILE] [section.key=value ...]."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from transformer_tf.startup import import_keras_quietly, run_command
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Reads the command line; `--help` lists every key of the configuration."""
+    from transformer_tf.config import help_text
+
+    parser = argparse.ArgumentParser(
+        description="Train a translator, then test it on sentences it has not seen.",
+        epilog=help_text(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        default=ROOT / "configs" / "quickstart.yaml",
+        metavar="FILE",
+        help="what to train, by default configs/quickstart.yaml",
+    )
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="section.key=value",
+        help="changes one key of the configuration, such as training.epochs=5",
+    )
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Trains, tests and draws the first sample's attention."""
+    arguments = parse_arguments()
+    from transformer_tf.config import load_config
+
+    config = load_config(arguments.config, arguments.overrides)
+    name = f"{arguments.config.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+    folder = config.training.directory or Path("runs") / name
+
+    import_keras_quietly()
+    from transformer_tf.attention_maps import plot_attention, save_figure
+    from transformer_tf.evaluation import evaluate, write_report
+    from transformer_tf.training.trainer import Trainer
+    from transformer_tf.translator import Translator
+
+    trainer = Trainer(config, folder)
+    print(trainer.summary(), file=sys.stderr)
+    translator = Translator.from_config(
+        config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
+    )
+    trainer.fit(translate=translator.translate)
+
+    scores = evaluate(translator, trainer.corpus.test, progress=True)
+    write_report(scores, folder / "test.json")
+    print(scores.summary())
+    if config.training.samples:
+        attention = translator.attend(config.training.samples[0])
+        save_figure(
+            plot_attention(
+                attention.scores["cross"][-1], *attention.labels("cross"), title=attention.title
+            ),
+            folder / "attention.png",
+        )
+    print(f"{folder} holds the checkpoint, curves.png, samples.txt and attention.png")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

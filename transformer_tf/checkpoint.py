@@ -1,0 +1,136 @@
+"""A checkpoint: a folder with weights, configuration and tokenizers, enough by itself.
+
+| file | what |
+| --- | --- |
+| `config.yaml` | the resolved configuration of the run |
+| `tokenizers/source.model`, `target.model` | the sub-word models |
+| `best.weights.h5` | the weights with the lowest validation perplexity |
+| `last.weights.h5` | the weights after the last epoch |
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from pathlib import Path
+
+from transformer_tf.config import Config, load_config, save_config
+from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.text.tokenizer import Tokenizer, load_tokenizers, save_tokenizers
+from transformer_tf.transformer import Transformer
+
+BEST_WEIGHTS = "best.weights.h5"
+LAST_WEIGHTS = "last.weights.h5"
+CONFIG_FILE = "config.yaml"
+TOKENIZER_FOLDER = "tokenizers"
+
+
+def build_model(config: Config, source: Tokenizer, target: Tokenizer) -> Transformer:
+    """The model of a configuration, with new weights."""
+    model = Transformer(
+        **dataclasses.asdict(config.model),
+        source_vocab_size=source.vocab_size,
+        target_vocab_size=target.vocab_size,
+        dtype=config.training.precision,
+        name="transformer",
+    )
+    model.build()
+    return model
+
+
+def save_checkpoint(folder: Path, config: Config, source: Tokenizer, target: Tokenizer) -> None:
+    """Writes a checkpoint's folder, all but the weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    save_tokenizers(source, target, folder / TOKENIZER_FOLDER)
+    save_config(config, folder / CONFIG_FILE)
+
+
+def save_weights(model: Transformer, path: Path) -> None:
+    """Writes weights so that `path` holds the old ones or the new ones, never half a file.
+
+    Raises:
+        CheckpointError: If they cannot be written, because the disk is full for instance.
+    """
+    # A compiled model would save its optimiser's state too, twice the size of the weights.
+    bare = Transformer.from_config(model.get_config())
+    bare.build()
+    bare.set_weights(model.get_weights())
+    partial = path.with_name(f".{os.getpid()}.partial.weights.h5")
+    try:
+        bare.save_weights(partial)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        reason = error.strerror or " ".join(str(error).split())
+        raise CheckpointError(f"Cannot write the weights {path}: {reason}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def load_checkpoint(folder: Path) -> tuple[Config, Transformer, Tokenizer, Tokenizer]:
+    """Reads a checkpoint, with its best weights if it has them, else the last ones.
+
+    Returns:
+        The configuration, the model, the source tokenizer and the target tokenizer.
+
+    Raises:
+        CheckpointError: One line that says what is missing or damaged.
+    """
+    if not (folder / CONFIG_FILE).is_file():
+        raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}")
+    candidates = [folder / name for name in (BEST_WEIGHTS, LAST_WEIGHTS)]
+    weights = next((path for path in candidates if path.is_file()), None)
+    if weights is None:
+        raise CheckpointError(f"{folder} has no weights yet: {BEST_WEIGHTS} or {LAST_WEIGHTS}")
+    try:
+        config = load_config(folder / CONFIG_FILE)
+        lowercase = config.tokenizer.kind == "bpemb"
+        source, target = load_tokenizers(folder / TOKENIZER_FOLDER, lowercase)
+    except TransformerTFError as error:
+        raise CheckpointError(f"{folder} is not a whole checkpoint: {error}") from error
+    model = build_model(config, source, target)
+    load_weights(model, weights)
+    return config, model, source, target
+
+
+def load_weights(model: Transformer, path: Path) -> None:
+    """Reads weights into a model.
+
+    Raises:
+        CheckpointError: If they are damaged or those of a model of another shape.
+    """
+    try:
+        model.load_weights(path)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{path} is damaged or not of this model: {reason[:150]}") from error
+
+
+def find_checkpoint(root: Path) -> Path:
+    """The translator to use when none is named: `checkpoints/en-de`, else the latest run.
+
+    Args:
+        root: The folder of the project; runs are looked for in `runs` here and there.
+
+    Raises:
+        CheckpointError: If there is neither.
+    """
+    shipped = root / "checkpoints" / "en-de"
+    if (shipped / CONFIG_FILE).is_file():
+        return shipped
+    runs = {path.resolve() for path in (Path("runs"), root / "runs")}
+    weights = [
+        path
+        for folder in runs
+        for path in folder.glob("*/*.weights.h5")
+        if path.name in (BEST_WEIGHTS, LAST_WEIGHTS) and (path.parent / CONFIG_FILE).is_file()
+    ]
+    if not weights:
+        raise CheckpointError(
+            "There is no translator yet: train one with python scripts/train.py, "
+            "or name one with --checkpoint DIR"
+        )
+    return max(weights, key=lambda path: path.stat().st_mtime).parent

@@ -1,0 +1,341 @@
+"""Everything a run can be told: frozen dataclasses, YAML files and `section.key=value` overrides."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_type_hints
+
+import yaml
+from jsonargparse import ArgumentError, ArgumentParser
+
+from transformer_tf.errors import ConfigError
+
+SAMPLES = (
+    "He admired her as a great director.",
+    "I went to the shop to buy something to drink.",
+    "He will have written the funniest joke in the world, and as a consequence he will die.",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class DataConfig:
+    """Where the sentence pairs come from.
+
+    Attributes:
+        corpus: Name of the corpus: `phrasebook` (generated, needs no network) or `tatoeba`.
+        source_language: Language to translate from, as a two-letter code.
+        target_language: Language to translate into, as a two-letter code.
+        directory: Folder of downloaded data; by default $TRANSFORMER_TF_DATA, else a cache folder.
+        validation_size: Pairs held out for validation after each epoch.
+        test_size: Pairs held out for the final test.
+        max_pairs: Train on at most so many pairs; all by default.
+        max_length: Leave out training pairs with more sub-words than this on one side.
+    """
+
+    corpus: str = "phrasebook"
+    source_language: str = "en"
+    target_language: str = "de"
+    directory: Path | None = None
+    validation_size: int = 2000
+    test_size: int = 2000
+    max_pairs: int | None = None
+    max_length: int = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class TokenizerConfig:
+    """How text is cut into sub-words.
+
+    Attributes:
+        kind: `trained`: a BPE trained on the training pairs, which keeps case and digits and
+            encodes any text; `bpemb`: an official BPEmb model, lower case, every digit a 0.
+        vocab_size: Number of sub-words of a language.
+        shared: Whether one `trained` model serves both languages.
+    """
+
+    kind: Literal["trained", "bpemb"] = "trained"
+    vocab_size: int = 8000
+    shared: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelConfig:
+    """The sizes and options of the Transformer.
+
+    Attributes:
+        num_layers: Number of encoder layers, and of decoder layers.
+        d_model: Size of a position's vector.
+        num_heads: Number of attention heads of a layer; divides d_model.
+        d_ff: Size of the hidden layer of the feed-forward networks.
+        dropout_rate: Dropout of the embeddings and of each sub-layer's output.
+        pre_norm: Normalise before each sub-layer instead of after it.
+        tie_embeddings: `none`; `target`: the target embedding is the output projection too;
+            `all`: the source embedding as well, for a shared tokenizer.
+        position: `sinusoidal` or `learned` positions.
+        max_length: Number of learned positions; not used by `sinusoidal`.
+    """
+
+    num_layers: int = 4
+    d_model: int = 128
+    num_heads: int = 8
+    d_ff: int = 512
+    dropout_rate: float = 0.1
+    pre_norm: bool = False
+    tie_embeddings: Literal["none", "target", "all"] = "none"
+    position: Literal["sinusoidal", "learned"] = "sinusoidal"
+    max_length: int = 512
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig:
+    """How the model is trained.
+
+    Attributes:
+        epochs: Passes over the training pairs.
+        tokens_per_batch: Most tokens of a batch on either side, padding included.
+        max_shapes: Most different padded shapes of a batch.
+        warmup_steps: Updates until the learning rate is at its highest.
+        learning_rate_scale: Factor on the learning rate of the paper's schedule.
+        label_smoothing: Share of the probability spread over all tokens.
+        precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
+        seed: Seed of everything random.
+        directory: Folder of the run; by default a new one under `runs`.
+        samples: Sentences that are translated at each validation.
+    """
+
+    epochs: int = 30
+    tokens_per_batch: int = 1024
+    max_shapes: int = 16
+    warmup_steps: int = 4000
+    learning_rate_scale: float = 1.0
+    label_smoothing: float = 0.0
+    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
+    seed: int = 0
+    directory: Path | None = None
+    samples: tuple[str, ...] = SAMPLES
+
+
+@dataclasses.dataclass(frozen=True)
+class DecodingConfig:
+    """How translations are searched for.
+
+    Attributes:
+        batch_size: Sentences translated at a time.
+        max_length: Most sub-words of a translation. A short source has a nearer end: twice its
+            length plus ten.
+    """
+
+    batch_size: int = 64
+    max_length: int = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """The whole of a run.
+
+    Attributes:
+        data: Where the sentence pairs come from.
+        tokenizer: How text is cut into sub-words.
+        model: The sizes and options of the Transformer.
+        training: How the model is trained.
+        decoding: How translations are searched for.
+    """
+
+    data: DataConfig = DataConfig()
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+    decoding: DecodingConfig = DecodingConfig()
+
+    def __post_init__(self) -> None:
+        """Checks what a type alone does not say.
+
+        Raises:
+            ConfigError: One line that names the key.
+        """
+        for key in AT_LEAST_ONE:
+            value = _get(self, key)
+            if value is not None and value < 1:
+                raise ConfigError(f"{key} must be at least 1, not {value}")
+        for key, end in SHARES.items():
+            value = _get(self, key)
+            if not 0 <= value < end:
+                raise ConfigError(f"{key} must be at least 0 and less than {end}, not {value}")
+        model, tokenizer = self.model, self.tokenizer
+        if model.d_model % model.num_heads:
+            raise ConfigError(
+                "model.d_model must be a multiple of model.num_heads, "
+                f"not {model.d_model} for {model.num_heads} heads"
+            )
+        if tokenizer.kind == "bpemb" and tokenizer.shared:
+            raise ConfigError("tokenizer.shared needs tokenizer.kind=trained")
+        if model.tie_embeddings == "all" and not tokenizer.shared:
+            raise ConfigError("model.tie_embeddings=all needs tokenizer.shared=true")
+        longest = max(self.data.max_length, self.decoding.max_length) + 2  # start and end
+        if model.position == "learned" and model.max_length < longest:
+            raise ConfigError(
+                f"model.max_length must be at least {longest}, the longest sentence of "
+                f"data.max_length and decoding.max_length with start and end, "
+                f"not {model.max_length}"
+            )
+        if self.data.max_length + 2 > self.training.tokens_per_batch:
+            raise ConfigError(
+                "training.tokens_per_batch must hold at least one sentence of data.max_length + 2 "
+                f"= {self.data.max_length + 2} tokens, not {self.training.tokens_per_batch}"
+            )
+
+
+AT_LEAST_ONE = (
+    "data.validation_size",
+    "data.test_size",
+    "data.max_pairs",
+    "data.max_length",
+    "tokenizer.vocab_size",
+    "model.num_layers",
+    "model.d_model",
+    "model.num_heads",
+    "model.d_ff",
+    "model.max_length",
+    "training.epochs",
+    "training.tokens_per_batch",
+    "training.max_shapes",
+    "training.warmup_steps",
+    "decoding.batch_size",
+    "decoding.max_length",
+)
+SHARES = {"model.dropout_rate": 1, "training.label_smoothing": 1}
+
+
+def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
+    """Reads a configuration: the defaults, then a YAML file, then overrides.
+
+    Args:
+        path: A YAML file that lists what differs from the defaults.
+        overrides: Strings `section.key=value`, the value written as in YAML.
+
+    Returns:
+        The checked configuration.
+
+    Raises:
+        ConfigError: A missing or malformed file, an unknown key or a value of the wrong type, in
+            one line that names the key and, for a misspelt one, the nearest valid key.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        values.update(_flatten(_read_yaml(Path(path))))
+    for override in overrides:
+        key, separator, value = override.partition("=")
+        if not separator:
+            raise ConfigError(f"An override is written section.key=value, not {override!r}")
+        values[key.strip()] = value
+    for key in values:
+        _check_key(key)
+    # jsonargparse reads every value as YAML; JSON is YAML.
+    arguments = [
+        f"--{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in values.items()
+    ]
+    parser = _parser()
+    try:
+        return Config(**vars(parser.instantiate(parser.parse_args(arguments))))
+    except ArgumentError as error:
+        message = _one_line(str(error))
+        wrong = re.fullmatch(r'Parser key "(.+?)": Expected a (.+)\. Got value: (.*)', message)
+        if wrong:
+            key, expected, received = wrong.groups()
+            expected = re.sub(r"<class '(.+?)'>|typing\.", r"\1", expected)
+            message = f"{key} must be {expected}, not {received!r}"
+        raise ConfigError(message) from error
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Writes every key of a configuration as YAML, readable by `load_config`."""
+    text = yaml.safe_dump(_plain(dataclasses.asdict(config)), sort_keys=False, allow_unicode=True)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def help_text() -> str:
+    """A line for each key: its name, its default and what it means."""
+    lines = ["Keys, each with its default, for FILE and for section.key=value:"]
+    for group in _parser()._action_groups[1:]:
+        keys = [action for action in group._group_actions if "." in action.dest]
+        if keys:
+            lines.append(f"\n{group.title}")
+        for action in keys:
+            default = json.dumps(_plain(action.default), ensure_ascii=False)
+            lines.append(f"  {action.dest}={default}")
+            lines.append(f"      {' '.join(str(action.help).split())}")
+    return "\n".join(lines)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(exit_on_error=False, add_help=False)
+    parser.add_class_arguments(Config, as_positional=False)
+    return parser
+
+
+def _keys(section: type = Config, prefix: str = "") -> Iterator[str]:
+    """The dotted names of all keys."""
+    for name, hint in get_type_hints(section).items():
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            yield from _keys(hint, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def _check_key(key: str) -> None:
+    known = list(_keys())
+    if key in known:
+        return
+    # A key without its section, or in the wrong one, is nearest to its namesake.
+    last = key.rpartition(".")[2]
+    near = [name for name in known if name.rpartition(".")[2] == last]
+    near = near or difflib.get_close_matches(key, known, n=1, cutoff=0.0)
+    raise ConfigError(f"Unknown configuration key {key!r}; did you mean {near[0]!r}?")
+
+
+def _read_yaml(path: Path) -> Mapping[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} is not valid YAML: {_one_line(str(error))}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, Mapping):
+        raise ConfigError(f"{path} must hold sections with keys, such as 'model:'")
+    return content
+
+
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        elif value is None and not prefix:
+            continue  # a section that is named and left empty
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _plain(value: Any) -> Any:
+    """What YAML and JSON can say: paths as text, tuples as lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _get(config: Config, key: str) -> Any:
+    section, name = key.split(".")
+    return getattr(getattr(config, section), name)
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

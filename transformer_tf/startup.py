@@ -1,0 +1,68 @@
+"""What every command does first and last: a quiet start, and errors of one line."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+
+from transformer_tf.errors import TransformerTFError
+
+
+def import_keras_quietly() -> None:
+    """Imports Keras and its back end without the chatter of their start-up.
+
+    TensorFlow's C++ parts write to file descriptor 2 before any log level is heard. What they
+    say is kept back, and shown only if the import fails.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with _standard_error_kept_back():
+        import keras
+
+        # TensorFlow says more when it looks for devices, at its first operation.
+        keras.ops.zeros(1)
+
+
+def run_command(main: Callable[[], int | None]) -> int:
+    """Runs a command and turns what went wrong into one line on stderr.
+
+    Returns:
+        The exit status: 0, or 1 after an error, or 130 after Ctrl-C.
+    """
+    try:
+        status = main() or 0
+        sys.stdout.flush()
+        return status
+    except TransformerTFError as error:
+        message = str(error)
+    except BrokenPipeError:
+        # Whoever read our output has had enough of it; Python must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        message = f"{where}{error.strerror or error}"
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return 1
+
+
+@contextlib.contextmanager
+def _standard_error_kept_back() -> Iterator[None]:
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with tempfile.TemporaryFile() as kept:
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            kept.seek(0)
+            os.write(saved, kept.read())
+            raise
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)

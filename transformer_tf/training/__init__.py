@@ -1,0 +1,1 @@
+"""§5 of "Attention Is All You Need": how the model is trained."""
