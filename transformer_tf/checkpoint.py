@@ -52,9 +52,7 @@ def save_weights(model: Transformer, path: Path) -> None:
     Raises:
         CheckpointError: If they cannot be written, because the disk is full for instance.
     """
-    # A compiled model would save its optimiser's state too, twice the size of the weights.
-    bare = Transformer.from_config(model.get_config())
-    bare.build()
+    bare = _without_optimizer(model)
     bare.set_weights(model.get_weights())
     partial = path.with_name(f".{os.getpid()}.partial.weights.h5")
     try:
@@ -102,11 +100,20 @@ def load_weights(model: Transformer, path: Path) -> None:
     Raises:
         CheckpointError: If they are damaged or those of a model of another shape.
     """
+    bare = _without_optimizer(model)
     try:
-        model.load_weights(path)
+        bare.load_weights(path)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path} is damaged or not of this model: {reason[:150]}") from error
+    model.set_weights(bare.get_weights())
+
+
+def _without_optimizer(model: Transformer) -> Transformer:
+    """A twin that Keras saves without the optimiser's state, twice the size of the weights."""
+    twin = Transformer.from_config(model.get_config())
+    twin.build()
+    return twin
 
 
 def find_checkpoint(root: Path) -> Path:
