@@ -96,18 +96,5 @@ class MultiHeadAttention(keras.layers.Layer):
         x = ops.transpose(x, (0, 2, 1, 3))  # (batch, length, num_heads, head_dim)
         return ops.reshape(x, (-1, ops.shape(x)[1], self.d_model))
 
-    def compute_output_shape(
-        self,
-        query_shape,
-        key_shape,
-        value_shape,
-        attention_mask_shape=None,
-        return_attention_scores=False,
-    ):
-        output_shape = (*query_shape[:-1], self.d_model)
-        if return_attention_scores:
-            return output_shape, (query_shape[0], self.num_heads, query_shape[1], key_shape[1])
-        return output_shape
-
     def get_config(self):
         return {**super().get_config(), "num_heads": self.num_heads, "d_model": self.d_model}

@@ -103,21 +103,6 @@ class DecoderLayer(keras.layers.Layer):
         x = self.feed_forward_residual(x, y, training=training)
         return (x, self_scores, cross_scores) if return_attention_scores else x
 
-    def compute_output_shape(
-        self,
-        x_shape,
-        encoded_shape,
-        attention_mask_shape=None,
-        cross_attention_mask_shape=None,
-        return_attention_scores=False,
-    ):
-        if not return_attention_scores:
-            return x_shape
-        batch, target_len, _ = x_shape
-        self_shape = (batch, self.num_heads, target_len, target_len)
-        cross_shape = (batch, self.num_heads, target_len, encoded_shape[1])
-        return x_shape, self_shape, cross_shape
-
     def get_config(self):
         return {
             **super().get_config(),
@@ -220,9 +205,6 @@ class Decoder(keras.layers.Layer):
         if self.pre_norm:
             x = self.norm(x)
         return (x, all_self_scores, all_cross_scores) if return_attention_scores else x
-
-    def compute_output_shape(self, x_shape, encoded_shape, *args, **kwargs):
-        return x_shape
 
     def get_config(self):
         return {

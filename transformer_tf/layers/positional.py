@@ -114,9 +114,6 @@ class PositionalEmbedding(keras.layers.Layer):
         embeddings = ops.cast(self.embeddings, hidden.dtype)
         return ops.matmul(hidden, ops.transpose(embeddings))
 
-    def compute_output_shape(self, ids_shape, start=0):
-        return (*ids_shape, self.d_model)
-
     def get_config(self):
         return {
             **super().get_config(),

@@ -47,9 +47,6 @@ class Residual(keras.layers.Layer):
         x = x + self.dropout(y, training=training)
         return x if self.pre_norm else self.norm(x)
 
-    def compute_output_shape(self, x_shape, y_shape=None):
-        return x_shape
-
     def get_config(self):
         return {
             **super().get_config(),

@@ -1,0 +1,189 @@
+import keras
+import numpy as np
+import pytest
+
+from tests.conftest import BATCH, SOURCE_LEN, SOURCE_VOCAB, TARGET_LEN, TARGET_VOCAB, make_model
+from transformer_tf.layers import padding_mask
+from transformer_tf.transformer import Transformer
+
+VARIANTS = [
+    {},
+    {"pre_norm": True},
+    {"tie_embeddings": "target"},
+    {"tie_embeddings": "all", "source_vocab_size": TARGET_VOCAB},
+    {"position": "learned", "max_length": 40},
+]
+
+
+def compiled(model, **arguments):
+    """The model inside a graph (tf.function or jax.jit) with dynamic lengths."""
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        spec = tf.TensorSpec((None, None), tf.int32)
+        return tf.function(
+            lambda inputs: model(inputs, **arguments),
+            input_signature=[{"source": spec, "target_input": spec}],
+        )
+    import jax
+
+    return jax.jit(lambda inputs: model(inputs, **arguments))
+
+
+def padded(inputs, random):
+    """The same sentences with ten more columns of padding."""
+    return {name: np.pad(ids, ((0, 0), (0, 10))) for name, ids in inputs.items()}
+
+
+def reloaded(model, tmp_path, suffix):
+    path = tmp_path / f"model{suffix}"
+    if suffix == ".keras":
+        model.save(path)
+        return keras.models.load_model(path)
+    model.save_weights(path)
+    copy = Transformer.from_config(model.get_config())
+    copy.build()
+    copy.load_weights(path)
+    return copy
+
+
+def test_shapes_and_scores(model, inputs):
+    logits, scores = model(inputs, return_attention_scores=True)
+    assert logits.shape == (BATCH, TARGET_LEN, TARGET_VOCAB)
+    assert keras.backend.standardize_dtype(logits.dtype) == "float32"
+    expected = {
+        "encoder": (BATCH, 3, SOURCE_LEN, SOURCE_LEN),
+        "decoder": (BATCH, 3, TARGET_LEN, TARGET_LEN),
+        "cross": (BATCH, 3, TARGET_LEN, SOURCE_LEN),
+    }
+    assert {kind: [s.shape for s in layers] for kind, layers in scores.items()} == {
+        kind: [shape] * 2 for kind, shape in expected.items()
+    }
+    for layers in scores.values():
+        for layer in layers:
+            np.testing.assert_allclose(np.asarray(layer).sum(-1), 1, atol=1e-5)
+    above = np.triu(np.ones((TARGET_LEN, TARGET_LEN), bool), 1)
+    assert (np.asarray(scores["decoder"][0])[:, :, above] == 0).all()
+    np.testing.assert_array_equal(model(inputs), logits)
+
+
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+@pytest.mark.parametrize("suffix", [None, ".keras", ".weights.h5"])
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_padding_changes_nothing(inputs, random, tmp_path, graph, suffix, pre_norm):
+    model = make_model(pre_norm=pre_norm)
+    inputs["source"][1, 4:] = 0
+    expected = np.asarray(model(inputs))
+    if suffix:
+        model = reloaded(model, tmp_path, suffix)
+    run = compiled(model) if graph else model
+    np.testing.assert_allclose(run(inputs), expected, atol=1e-5)
+    longer = run(padded(inputs, random))
+    np.testing.assert_allclose(longer[:, :TARGET_LEN], expected, atol=1e-5)
+
+
+def test_what_stands_under_the_padding_changes_nothing(model, inputs, random):
+    """The encoder's output at padded positions, whatever it is, is never looked at."""
+    inputs["source"][:, 4:] = 0
+    mask = padding_mask(inputs["source"])
+    encoded = np.array(model.encode(inputs["source"]))
+    expected = model.decode(inputs["target_input"], encoded, mask)
+    encoded[:, 4:] = random.normal(0, 9, encoded[:, 4:].shape)
+    np.testing.assert_allclose(
+        model.decode(inputs["target_input"], encoded, mask), expected, atol=1e-5
+    )
+    # Other ids under a mask that calls them padding: the encoder must not see them either.
+    x = model.source_embedding(inputs["source"])
+    other = inputs["source"].copy()
+    other[:, 4:] = random.integers(1, SOURCE_VOCAB, other[:, 4:].shape)
+    y = model.source_embedding(other)
+    first, second = (
+        np.asarray(model.encoder(z, attention_mask=mask))[:, :4] for z in (x, y)
+    )
+    np.testing.assert_allclose(first, second, atol=1e-5)
+
+
+def test_padding_matters_without_the_mask(model, inputs):
+    """The test above can fail: the same change shows where it is not masked."""
+    longer = {**inputs, "source": np.pad(inputs["source"], ((0, 0), (0, 3)), constant_values=1)}
+    assert np.abs(np.asarray(model(longer)) - np.asarray(model(inputs))).max() > 1e-3
+
+
+def test_no_position_sees_the_future(model, inputs):
+    expected = np.asarray(model(inputs))
+    for position in range(1, TARGET_LEN):
+        changed = {name: ids.copy() for name, ids in inputs.items()}
+        old = changed["target_input"][:, position]
+        changed["target_input"][:, position] = old % (TARGET_VOCAB - 1) + 1
+        logits = np.asarray(model(changed))
+        np.testing.assert_array_equal(logits[:, :position], expected[:, :position])
+        assert np.abs(logits[:, position:] - expected[:, position:]).max() > 1e-3
+
+
+def test_every_source_token_matters(model, inputs):
+    expected = np.asarray(model(inputs))
+    for position in range(SOURCE_LEN):
+        changed = {name: ids.copy() for name, ids in inputs.items()}
+        changed["source"][:, position] = changed["source"][:, position] % (SOURCE_VOCAB - 1) + 1
+        assert np.abs(np.asarray(model(changed)) - expected).max(axis=(1, 2)).min() > 1e-4
+
+
+def test_encode_and_decode_are_call_in_two_steps(model, inputs):
+    encoded = model.encode(inputs["source"])
+    mask = padding_mask(inputs["source"])
+    logits = model.decode(inputs["target_input"], encoded, mask)
+    np.testing.assert_allclose(logits, model(inputs), atol=1e-6)
+    one = model.decode(inputs["target_input"], encoded, mask, position=3)
+    np.testing.assert_allclose(one[:, 0], logits[:, 3], atol=1e-6)
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+@pytest.mark.parametrize("suffix", [".keras", ".weights.h5"])
+def test_save_and_load(changes, suffix, tmp_path, inputs):
+    model = make_model(**changes)
+    inputs["source"] = np.minimum(inputs["source"], model.source_vocab_size - 1)
+    expected = model(inputs)
+    copy = reloaded(model, tmp_path, suffix)
+    np.testing.assert_array_equal(copy(inputs), expected)
+    assert copy.get_config() == model.get_config()
+    assert copy.count_params() == model.count_params()
+
+
+def test_tying_saves_whole_matrices():
+    vocab = {"source_vocab_size": 11, "target_vocab_size": 11}
+    free, target, everything = (
+        make_model(**vocab, tie_embeddings=tie).count_params() for tie in ("none", "target", "all")
+    )
+    assert free - target == 11 * 6 + 11  # the projection and its bias
+    assert target - everything == 11 * 6
+
+
+def test_dropout_only_in_training(model, inputs):
+    np.testing.assert_array_equal(model(inputs), model(inputs))
+    first, second = (np.asarray(model(inputs, training=True)) for _ in range(2))
+    assert np.abs(first - second).max() > 1e-3
+
+
+@pytest.mark.parametrize("precision", ["mixed_float16", "mixed_bfloat16"])
+def test_mixed_precision(inputs, precision):
+    exact = make_model()
+    mixed = make_model(dtype=precision)
+    mixed.set_weights(exact.get_weights())
+    assert {str(v.dtype) for v in mixed.trainable_variables} == {"float32"}
+    assert mixed.encoder.layers[0].self_attention.compute_dtype == precision.split("_")[1]
+    inputs["source"][1, 4:] = 0
+    logits, scores = mixed(inputs, return_attention_scores=True)
+    assert keras.backend.standardize_dtype(logits.dtype) == "float32"
+    assert np.isfinite(np.asarray(logits)).all()
+    np.testing.assert_allclose(np.asarray(scores["cross"][0]).sum(-1), 1, atol=1e-5)
+    assert (np.asarray(scores["cross"][0])[1, :, :, 4:] == 0).all()
+    tolerance = 0.02 if precision == "mixed_float16" else 0.15
+    np.testing.assert_allclose(logits, exact(inputs), atol=tolerance, rtol=tolerance)
+
+
+def test_wrong_options_name_what_was_received():
+    sizes = {"num_layers": 1, "d_model": 6, "num_heads": 3, "d_ff": 8}
+    with pytest.raises(ValueError, match="Received: tie_embeddings='both'"):
+        Transformer(**sizes, source_vocab_size=3, target_vocab_size=3, tie_embeddings="both")
+    with pytest.raises(ValueError, match="source_vocab_size=3, target_vocab_size=4"):
+        Transformer(**sizes, source_vocab_size=3, target_vocab_size=4, tie_embeddings="all")
