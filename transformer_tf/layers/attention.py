@@ -29,7 +29,8 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     scores = ops.cast(scores, "float32")
     if mask is not None:
         scores = ops.where(mask, scores, MASKED_SCORE)
-    scores = ops.softmax(scores, axis=-1)
+    # One key has all the attention; Keras warns of a softmax over a single number.
+    scores = ops.ones_like(scores) if key.shape[-2] == 1 else ops.softmax(scores, axis=-1)
     return ops.matmul(ops.cast(scores, value.dtype), value), scores
 
 

@@ -30,7 +30,9 @@ class TokenMean(keras.metrics.Mean):
         weight = ops.cast(ops.not_equal(ids, self.pad_id), self.dtype)
         if sample_weight is not None:
             weight = weight * ops.cast(sample_weight, self.dtype)
-        super().update_state(self.token_values(ids, y_pred), sample_weight=weight)
+        # `Mean` would first average each row, and so count rows rather than tokens.
+        values = ops.reshape(self.token_values(ids, y_pred), (-1,))
+        super().update_state(values, sample_weight=ops.reshape(weight, (-1,)))
 
     def token_values(self, ids, logits):
         """The number `(batch, target_len)` that is averaged."""

@@ -1,0 +1,93 @@
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from transformer_tf.config import Config, help_text, load_config, save_config
+from transformer_tf.errors import ConfigError
+
+CONFIGS = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
+
+
+def test_defaults_are_the_articles_sizes():
+    model = load_config().model
+    assert (model.num_layers, model.d_model, model.num_heads, model.d_ff) == (4, 128, 8, 512)
+    assert load_config() == Config()
+
+
+def test_overrides_win_over_the_file(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("model:\n  d_model: 64\n  d_ff: 99\ndata:\n  directory: some/where\n")
+    config = load_config(path, ["model.d_model=32", "training.label_smoothing=1e-1"])
+    assert (config.model.d_model, config.model.d_ff) == (32, 99)
+    assert config.training.label_smoothing == 0.1
+    assert config.data.directory == Path("some/where")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["model.d_modle=3"], "Unknown configuration key 'model.d_modle'; did you mean 'model.d_model'"),
+        (["d_model=3"], "did you mean 'model.d_model'"),
+        (["data.d_model=3"], "did you mean 'model.d_model'"),
+        (["model.d_model=abc"], "model.d_model must be int, not 'abc'"),
+        (["training.epochs=2.5"], "training.epochs must be int, not '2.5'"),
+        (["model.tie_embeddings=both"], "model.tie_embeddings must be .*'target'.*, not 'both'"),
+        (["model.d_model"], "section.key=value, not 'model.d_model'"),
+        (["training.epochs=0"], "training.epochs must be at least 1, not 0"),
+        (["model.dropout_rate=1"], "model.dropout_rate must be at least 0 and less than 1"),
+        (["model.d_model=20"], "model.d_model must be a multiple of model.num_heads"),
+        (["model.tie_embeddings=all"], "needs tokenizer.shared=true"),
+        (["tokenizer.kind=bpemb", "tokenizer.shared=true"], "tokenizer.shared"),
+        (["model.position=learned", "model.max_length=50"], "model.max_length must be at least 102"),
+        (["training.tokens_per_batch=50"], "training.tokens_per_batch must hold"),
+    ],
+)
+def test_errors_name_the_key_in_one_line(overrides, message):
+    with pytest.raises(ConfigError, match=message) as error:
+        load_config(None, overrides)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"model:\n  layers: 3\n", "Unknown configuration key 'model.layers'"),
+        (b"model: [1, 2\n", "is not valid YAML"),
+        (b"- a\n- b\n", "must hold sections"),
+        (b"model:\n  d_model: gr\xfcn\n", "is not valid YAML"),
+        (None, "No such file"),
+    ],
+)
+def test_errors_of_files(tmp_path, content, message):
+    path = tmp_path / "bad.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError, match=message) as error:
+        load_config(path)
+    assert "\n" not in str(error.value)
+
+
+def test_round_trip(tmp_path):
+    config = load_config(None, ["training.samples=['Grüße: 5, \"x\"', b]", "data.max_pairs=7"])
+    assert config.training.samples == ('Grüße: 5, "x"', "b")
+    save_config(config, tmp_path / "c.yaml")
+    assert load_config(tmp_path / "c.yaml") == config
+
+
+def test_an_empty_file_and_an_empty_section_are_the_defaults(tmp_path):
+    (tmp_path / "c.yaml").write_text("# nothing\ntraining:\n")
+    assert load_config(tmp_path / "c.yaml") == Config()
+
+
+def test_help_lists_every_key_with_its_default():
+    text = help_text()
+    for section in dataclasses.fields(Config):
+        for field in dataclasses.fields(getattr(Config(), section.name)):
+            assert f"{section.name}.{field.name}=" in text
+    assert "model.d_model=128\n      Size of a position's vector." in text
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_every_config_of_the_project_loads(path):
+    assert load_config(path) != Config()

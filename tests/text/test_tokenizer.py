@@ -1,0 +1,113 @@
+from pathlib import Path
+
+import pytest
+
+from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.text.tokenizer import Tokenizer, load_tokenizers, save_tokenizers
+
+SENTENCES = [
+    f"{name} kauft {number} {thing} für {number + 3} Euro in Überlingen."
+    for name in ("Anna", "Jürgen", "Peter", "Frau Groß")
+    for number in range(0, 90, 7)
+    for thing in ("Äpfel", "Brötchen", "Bücher", "Straßenbahnkarten")
+]
+DATA = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tokenizer") / "de.model"
+    return Tokenizer.train(SENTENCES, vocab_size=350, model_file=path)
+
+
+def test_ids_of_the_vocabulary(tokenizer):
+    assert tokenizer.pad_id == 0
+    assert tokenizer.vocab_size == 352
+    assert (tokenizer.start_id, tokenizer.end_id) == (350, 351)
+    ids = tokenizer.encode("Anna kauft 25 Bücher.")
+    assert all(2 <= i < 350 for i in ids)
+    assert tokenizer.encode_sentence("Anna kauft 25 Bücher.") == [350, *ids, 351]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna kauft 25 Bücher.",
+        "jürgen KAUFT 1024 Straßenbahnkarten!",
+        "Ein nie gesehenes Wort: Quizzyx",
+        "Ich mag 🍕 und 中文, Ελληνικά, עברית.",
+        "½ … „Zitat“ – e\u0301",
+    ],
+)
+def test_any_text_comes_back_as_it_was(tokenizer, text):
+    ids = tokenizer.encode(text)
+    assert tokenizer.decode(ids) == text
+    assert tokenizer.unk_id not in ids
+    assert tokenizer.pad_id not in ids
+
+
+def test_digits_stay_apart(tokenizer):
+    assert [t for t in tokenizer.tokens(tokenizer.encode("77")) if t != "▁"] == ["7", "7"]
+
+
+def test_specials_are_labelled_and_not_decoded(tokenizer):
+    sentence = tokenizer.encode_sentence("Anna")
+    labels = tokenizer.tokens([*sentence, tokenizer.pad_id, tokenizer.unk_id])
+    assert labels[0] == "<start>"
+    assert labels[-3:] == ["<end>", "<pad>", "<unk>"]
+    assert "".join(labels[1:-3]) == "▁Anna"
+    assert tokenizer.decode([*sentence, 0, 0]) == "Anna"
+    assert tokenizer.decode([]) == ""
+
+
+def test_markup_in_a_text_is_text(tokenizer):
+    ids = tokenizer.encode("<s> </s> <unk> <pad>")
+    assert not {0, 1, 350, 351} & set(ids)
+    assert tokenizer.decode(ids) == "<s> </s> <unk> <pad>"
+
+
+def test_training_is_deterministic(tokenizer, tmp_path):
+    again = Tokenizer.train(SENTENCES, 350, tmp_path / "again.model")
+    assert again.model_file.read_bytes() == tokenizer.model_file.read_bytes()
+
+
+def test_a_vocabulary_the_text_cannot_fill(tmp_path):
+    with pytest.raises(ConfigError, match="tokenizer.vocab_size=5000 does not fit") as error:
+        Tokenizer.train(["too little text"], 5000, tmp_path / "x.model")
+    assert "\n" not in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_model_is_named(tmp_path):
+    with pytest.raises(DataError, match="missing.model"):
+        Tokenizer(tmp_path / "missing.model")
+    (tmp_path / "broken.model").write_bytes(b"not a model")
+    with pytest.raises(DataError, match=r"broken.model is missing or not"):
+        Tokenizer(tmp_path / "broken.model")
+
+
+def test_save_and_load(tokenizer, tmp_path):
+    save_tokenizers(tokenizer, tokenizer, tmp_path / "tokenizers")
+    for copy in load_tokenizers(tmp_path / "tokenizers"):
+        assert copy.encode(SENTENCES[5]) == tokenizer.encode(SENTENCES[5])
+        assert copy.model_file.parent == tmp_path / "tokenizers"
+
+
+def test_unknown_language_or_size_of_the_official_models(tmp_path):
+    with pytest.raises(ConfigError, match="vocab_size=1234; it offers .*10000"):
+        Tokenizer.official("en", 1234, tmp_path)
+    with pytest.raises(ConfigError, match="'xx'"):
+        Tokenizer.official("xx", 10000, tmp_path)
+
+
+def test_the_official_english_model():
+    if not (DATA / "bpemb").is_dir():
+        pytest.skip(f"needs the official model under {DATA / 'bpemb'}")
+    tokenizer = Tokenizer.official("en", 10000, DATA)
+    assert tokenizer.vocab_size == 10002  # the article's
+    assert (tokenizer.start_id, tokenizer.end_id) == (10000, 10001)
+    ids = tokenizer.encode("He is 25 years old.")
+    assert tokenizer.decode(ids) == "he is 00 years old."
+    unknown = tokenizer.encode("☃")
+    assert tokenizer.unk_id in unknown  # and not padding, as in the article
+    assert tokenizer.pad_id not in unknown

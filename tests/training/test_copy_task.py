@@ -1,0 +1,68 @@
+"""The first thing a sequence model must be able to learn: to say again what it has read."""
+
+import keras
+import numpy as np
+
+from transformer_tf.decoding import greedy_search
+from transformer_tf.layers import padding_mask
+from transformer_tf.text.batching import Batches
+from transformer_tf.training.losses import MaskedCrossEntropy
+from transformer_tf.training.metrics import TokenAccuracy
+from transformer_tf.training.schedule import TransformerSchedule
+from transformer_tf.training.trainer import as_dataset
+from transformer_tf.transformer import Transformer
+
+START, END, VOCAB = 11, 12, 13
+
+
+def sequences(random, count):
+    pairs = []
+    for length in random.integers(2, 7, count):
+        ids = [START, *random.integers(1, START, length).tolist(), END]
+        pairs.append((ids, ids))
+    return pairs
+
+
+def greedy(model, pairs):
+    width = max(len(source) for source, _ in pairs)
+    source = np.array([ids + [0] * (width - len(ids)) for ids, _ in pairs])
+    encoded, mask = model.encode(source), padding_mask(source)
+
+    def step(target):
+        logits = model.decode(target, encoded, mask, position=target.shape[1] - 1)
+        return keras.ops.convert_to_numpy(logits)[:, 0]
+
+    return greedy_search(step, np.full(len(pairs), 10), START, END)
+
+
+def test_copies_exactly_what_it_never_saw(random):
+    keras.utils.set_random_seed(0)
+    model = Transformer(
+        num_layers=1,
+        d_model=32,
+        num_heads=4,
+        d_ff=64,
+        source_vocab_size=VOCAB,
+        target_vocab_size=VOCAB,
+        dropout_rate=0.0,
+    )
+    model.build()
+    model.compile(
+        keras.optimizers.Adam(TransformerSchedule(32, 300), beta_2=0.98, epsilon=1e-9),
+        MaskedCrossEntropy(),
+        metrics=[TokenAccuracy()],
+        jit_compile=keras.backend.backend() != "tensorflow",
+    )
+    batches = Batches(sequences(random, 3000), tokens_per_batch=512, max_shapes=3)
+    history = model.fit(as_dataset(batches), epochs=14, verbose=0, shuffle=False)
+    assert history.history["accuracy"][0] < 0.6
+
+    unseen = sequences(random, 50)
+    copies = greedy(model, unseen)
+    assert copies == [source[1:-1] for source, _ in unseen]
+
+    # Greedy search says what is likeliest at each position given its own words: the arg-max of
+    # one teacher-forced pass over its output.
+    for source, copy in zip([p[0] for p in unseen[:9]], copies, strict=False):
+        inputs = {"source": np.array([source]), "target_input": np.array([[START, *copy]])}
+        assert np.asarray(model(inputs)).argmax(-1)[0].tolist() == [*copy, END]
