@@ -52,3 +52,28 @@ def make_model(**changes):
 @pytest.fixture
 def model():
     return make_model()
+
+
+ENGLISH = [f"I see {n} red {thing}s." for n in range(2, 40) for thing in ("car", "house", "tree")]
+GERMAN = [f"Ich sehe {n} rote {thing}." for n in range(2, 40) for thing in ("Autos", "Häuser", "Bäume")]
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory):
+    """The folder of a whole checkpoint; its model has random weights and speaks nonsense."""
+    import keras
+
+    from transformer_tf.checkpoint import LAST_WEIGHTS, build_model, save_checkpoint, save_weights
+    from transformer_tf.config import load_config
+    from transformer_tf.text.tokenizer import Tokenizer
+
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    overrides = ["model.num_layers=2", "model.d_model=8", "model.num_heads=2", "model.d_ff=16"]
+    config = load_config(None, [*overrides, "decoding.max_length=12", "data.max_length=30"])
+    (folder / "tokenizers").mkdir(parents=True)
+    source = Tokenizer.train(ENGLISH, 310, folder / "tokenizers" / "source.model")
+    target = Tokenizer.train(GERMAN, 310, folder / "tokenizers" / "target.model")
+    save_checkpoint(folder, config, source, target)
+    keras.utils.set_random_seed(3)
+    save_weights(build_model(config, source, target), folder / LAST_WEIGHTS)
+    return folder

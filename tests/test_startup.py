@@ -1,0 +1,65 @@
+import subprocess
+import sys
+
+import pytest
+
+from transformer_tf.errors import DataError
+from transformer_tf.startup import run_command
+
+
+def raising(error):
+    def main():
+        raise error
+
+    return main
+
+
+def test_a_command_that_works():
+    assert run_command(lambda: None) == 0
+    assert run_command(lambda: 3) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (DataError("no\nsuch corpus"), 1, "error: no such corpus\n"),
+        (OSError(28, "No space left on device", "a/file"), 1, "error: a/file: No space left on device\n"),
+        (KeyboardInterrupt(), 130, "\nstopped\n"),
+    ],
+)
+def test_errors_become_one_line(error, status, message, capsys):
+    assert run_command(raising(error)) == status
+    assert capsys.readouterr().err == message
+
+
+def test_a_defect_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError):
+        run_command(raising(ZeroDivisionError()))
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+
+
+def test_nothing_is_said_at_start():
+    code = "from transformer_tf.startup import import_keras_quietly as f; f()"
+    result = run_python(code)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_failing_import_is_heard():
+    result = run_python(
+        "import sys, os; sys.modules['keras'] = None\n"
+        "from transformer_tf.startup import import_keras_quietly as f; f()"
+    )
+    assert result.returncode != 0
+    assert "keras" in result.stderr
+
+
+def test_text_and_pictures_need_no_back_end():
+    result = run_python(
+        "import sys, transformer_tf.config, transformer_tf.text.batching, "
+        "transformer_tf.text.corpora, transformer_tf.text.tokenizer, transformer_tf.attention_maps\n"
+        "assert not {'keras', 'tensorflow', 'jax'} & set(sys.modules), sorted(sys.modules)"
+    )
+    assert result.returncode == 0, result.stderr

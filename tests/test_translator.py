@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+
+from transformer_tf.errors import TransformerTFError
+from transformer_tf.text.batching import pad
+from transformer_tf.translator import Translator
+
+
+@pytest.fixture(scope="module")
+def translator(checkpoint):
+    return Translator.load(checkpoint)
+
+
+SENTENCES = ["I see 3 red cars.", "", "A tree.", "   ", "I see 25 houses. 😀 中文", "\x00\ufeff"]
+
+
+def test_a_batch_gives_what_single_sentences_give(translator):
+    together = translator.translate(SENTENCES)
+    assert together == [translator.translate([s])[0] for s in SENTENCES]
+    small = Translator(
+        translator.model,
+        translator.source_tokenizer,
+        translator.target_tokenizer,
+        batch_size=1,
+        max_length=12,
+    )
+    assert small.translate(SENTENCES) == together
+
+
+def test_nothing_to_translate_stays_nothing(translator):
+    translations = translator.translate(SENTENCES)
+    assert [bool(t) for t in translations] == [True, False, True, False, True, False]
+    assert translator.translate([]) == []
+
+
+def test_one_string_is_not_a_list(translator):
+    with pytest.raises(TypeError, match="Received: 'abc'"):
+        translator.translate("abc")
+
+
+def test_greedy_is_the_arg_max_of_a_teacher_forced_pass(translator):
+    ids = translator.source_tokenizer.encode_sentence("I see 3 red cars.")
+    found = translator._search([ids])[0]
+    start = translator.target_tokenizer.start_id
+    logits = translator.model({"source": pad([ids], 40), "target_input": pad([[start, *found]], 30)})
+    expected = np.asarray(logits)[0, : len(found)].argmax(-1).tolist()
+    assert found == expected
+
+
+def test_long_text_is_cut_at_sentences_then_at_words(translator):
+    text = " ".join(f"I see {n} red cars." for n in range(50))
+    parts = translator.split(text)
+    assert len(parts) == 50  # too long as one, so every sentence by itself
+    assert " ".join(parts) == text
+    words = " ".join(["tree"] * 2000)
+    parts = translator.split(words)
+    assert " ".join(parts) == words
+    assert all(len(translator.source_tokenizer.encode(part)) <= 30 for part in parts)
+    cuts = []
+    translator.translate(["A tree.", text], on_cut=lambda *cut: cuts.append(cut))
+    assert cuts == [(text, 50)]
+
+
+def test_one_endless_word(translator):
+    assert len(translator.translate(["x" * 5000])) == 1
+
+
+def test_a_translation_is_one_line(translator, monkeypatch):
+    tokenizer = translator.target_tokenizer
+    newline = tokenizer.bpemb.spm.piece_to_id("<0x0A>")
+    letter = tokenizer.bpemb.spm.piece_to_id("<0x41>")
+    monkeypatch.setattr(translator, "_search", lambda batch: [[letter, newline, letter]] * len(batch))
+    assert translator.translate(["A tree."]) == ["A A"]
+
+
+def test_attend_fits_its_labels(translator):
+    attention = translator.attend(" I see  3 red cars. ")
+    assert attention.source == "I see 3 red cars."
+    assert attention.translation == translator.translate(["I see 3 red cars."])[0]
+    assert attention.source_tokens[0] == attention.target_input_tokens[0] == "<start>"
+    assert attention.source_tokens[-1] == attention.target_output_tokens[-1] == "<end>"
+    assert attention.target_input_tokens[1:] == attention.target_output_tokens[:-1]
+    for kind, scores in attention.scores.items():
+        queries, keys = attention.labels(kind)
+        assert scores.shape == (2, 2, len(queries), len(keys))
+        np.testing.assert_allclose(scores.sum(-1), 1, atol=1e-5)
+
+
+def test_attend_needs_one_sentence(translator):
+    with pytest.raises(TransformerTFError, match="empty sentence"):
+        translator.attend("  ")
+    with pytest.raises(TransformerTFError, match="at most 30 sub-words"):
+        translator.attend("tree " * 100)
