@@ -10,6 +10,7 @@ from transformer_tf.errors import DataError, TransformerTFError
 from transformer_tf.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -51,6 +52,8 @@ def parse_arguments() -> argparse.Namespace:
         parser.error("give a sentence or --input, not both")
     if arguments.attention and arguments.sentence is None:
         parser.error("--attention needs a sentence")
+    if arguments.attention and arguments.attention.suffix.lower() not in PICTURES:
+        parser.error(f"--attention FILE must end in {', '.join(PICTURES)}")
     if arguments.attention is None and arguments.layer is not None:
         parser.error("--layer needs --attention")
     return arguments

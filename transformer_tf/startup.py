@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 
 from transformer_tf.errors import TransformerTFError
@@ -31,6 +32,12 @@ def run_command(main: Callable[[], int | None]) -> int:
     Returns:
         The exit status: 0, or 1 after an error, or 130 after Ctrl-C.
     """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _run(main)
+
+
+def _run(main: Callable[[], int | None]) -> int:
     try:
         status = main() or 0
         sys.stdout.flush()
@@ -49,6 +56,11 @@ def run_command(main: Callable[[], int | None]) -> int:
         return 130
     print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return 1
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """A warning as a user wants to read it: one line, without the place in the code."""
+    print(f"warning: {' '.join(str(message).split())}", file=file or sys.stderr)
 
 
 @contextlib.contextmanager

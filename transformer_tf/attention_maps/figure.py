@@ -32,7 +32,8 @@ _MIN_LABEL_POINTS, _MAX_LABEL_POINTS = 7.0, 10.0
 _LABEL_GAP = 0.06
 # These grow with the panels, so that a large figure can be read from further off.
 _PANEL_TITLE_POINTS, _TITLE_POINTS, _AXIS_POINTS, _BAR_POINTS = 11.0, 14.0, 11.0, 9.0
-_PANEL_TITLE_ROOM, _TITLE_ROOM, _AXIS_ROOM = 0.28, 0.42, 0.32
+_PANEL_TITLE_ROOM, _TITLE_GAP, _TITLE_LINE, _AXIS_ROOM = 0.28, 0.15, 0.27, 0.32
+_MIN_TITLE_WIDTH = 6.0
 _COLUMN_GAP, _ROW_GAP, _MARGIN = 0.3, 0.3, 0.15
 _BAR_GAP, _BAR_WIDTH, _BAR_LABEL_ROOM = 0.3, 0.15, 0.65
 _MIN_BAR, _MAX_BAR = 1.5, 4.0
@@ -87,7 +88,7 @@ def plot_attention(
         scores: Array of shape `(num_heads, query_len, key_len)` with values from 0 to 1.
         query_labels: The `query_len` tokens that attend, drawn down the y axis, first on top.
         key_labels: The `key_len` tokens attended to, drawn along the x axis.
-        title: A line above the panels, or `None` for none.
+        title: Text above the panels, or `None` for none; long lines are wrapped.
         head_titles: `num_heads` panel titles; by default "Head 1", "Head 2", ...
 
     Returns:
@@ -108,9 +109,13 @@ def plot_attention(
     queries, keys, panel_titles = (
         [_visible(label) for label in labels] for labels in (query_labels, key_labels, head_titles)
     )
-    shown_title = "" if title is None else _visible(title, max_length=None)
+    shown_title = "\n".join(
+        _visible(line, max_length=None) for line in ("" if title is None else title).split("\n")
+    )
 
-    families, missing = _choose_fonts({*"".join([*queries, *keys, *panel_titles, shown_title])})
+    families, missing = _choose_fonts(
+        {*"".join([*queries, *keys, *panel_titles, *shown_title.split("\n")])}
+    )
     if missing:
         warnings.warn(_missing_glyphs_message(missing), UserWarning, stacklevel=2)
         table = str.maketrans(dict.fromkeys(missing, _REPLACEMENT))
@@ -131,7 +136,6 @@ def plot_attention(
     left_room = _widest(queries, label_style) + _LABEL_GAP
     bottom_room = _widest(keys, label_style) + _LABEL_GAP
     panel_title_room = growth * _PANEL_TITLE_ROOM
-    title_room = growth * _TITLE_ROOM if shown_title else 0.0
     column_gap, row_gap, margin = growth * _COLUMN_GAP, growth * _ROW_GAP, growth * _MARGIN
 
     rows = math.ceil(num_heads / _MAX_COLUMNS)
@@ -147,9 +151,11 @@ def plot_attention(
     panels_bottom = margin + growth * _AXIS_ROOM + max(bottom_room, below_bar)
     bar_left = grid_left + grid_width + growth * _BAR_GAP
     figure_width = max(
-        bar_left + growth * (_BAR_WIDTH + _BAR_LABEL_ROOM) + margin,
-        _widest([shown_title], title_style) + 2 * margin,
+        bar_left + growth * (_BAR_WIDTH + _BAR_LABEL_ROOM) + margin, growth * _MIN_TITLE_WIDTH
     )
+    title_lines = _wrapped(shown_title, figure_width - 2 * margin, title_style)
+    figure_width = max(figure_width, _widest(title_lines or [""], title_style) + 2 * margin)
+    title_room = growth * (_TITLE_GAP + _TITLE_LINE * len(title_lines)) if title_lines else 0.0
     panels_top = panels_bottom + panels_height
     figure_height = panels_top + panel_title_room + title_room + margin
 
@@ -176,8 +182,9 @@ def plot_attention(
     add_text(grid_middle, margin, "Keys", ha="center", va="bottom", **axis_style)
     panels_middle = panels_bottom + panels_height / 2
     add_text(margin, panels_middle, "Queries", ha="left", va="center", rotation=90, **axis_style)
-    if shown_title:
-        add_text(margin, figure_height - margin, shown_title, ha="left", va="top", **title_style)
+    for number, line in enumerate(title_lines):
+        y = figure_height - margin - number * growth * _TITLE_LINE
+        add_text(margin, y, line, ha="left", va="top", **title_style)
 
     bar_axes = add_axes(bar_left, panels_top, growth * _BAR_WIDTH, bar_height)
     bar = figure.colorbar(image, cax=bar_axes)
@@ -315,6 +322,22 @@ def _widest(texts: Iterable[str], style: dict[str, Any]) -> float:
         Text(0, 0, text, figure=figure, **style).get_window_extent().width / figure.dpi
         for text in set(texts)
     )
+
+
+def _wrapped(text: str, width: float, style: dict[str, Any]) -> list[str]:
+    """Break the lines of a text at spaces so that each fits `width` inches, if words allow it."""
+    lines: list[str] = []
+    for line in text.split("\n") if text else ():
+        words = line.split(" ")
+        current = words[0]
+        for word in words[1:]:
+            if _widest([f"{current} {word}"], style) <= width:
+                current += f" {word}"
+            else:
+                lines.append(current)
+                current = word
+        lines.append(current)
+    return lines
 
 
 def _choose_fonts(characters: set[str]) -> tuple[list[str], list[str]]:
