@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Score a checkpoint on the test split of its own run: python scripts/evaluate.py [--split test]."""
+"""Score a checkpoint on a split of its own run: python scripts/evaluate.py --checkpoint DIR."""
 
 import argparse
 import sys
@@ -41,12 +41,12 @@ def main() -> None:
     from transformer_tf.translator import Translator
 
     folder = arguments.checkpoint or find_checkpoint(ROOT)
-    config, *rest = load_checkpoint(folder)
+    config, model, source, target = load_checkpoint(folder)
     if arguments.data_directory:
         data = dataclasses.replace(config.data, directory=arguments.data_directory)
         config = dataclasses.replace(config, data=data)
     pairs = getattr(load_configured_corpus(config), arguments.split)
-    scores = evaluate(Translator.from_config(config, *rest), pairs, progress=True)
+    scores = evaluate(Translator.from_config(config, model, source, target), pairs, progress=True)
     print(f"{folder}, {arguments.split} split\n{scores.summary()}")
 
 

@@ -55,7 +55,9 @@ def model():
 
 
 ENGLISH = [f"I see {n} red {thing}s." for n in range(2, 40) for thing in ("car", "house", "tree")]
-GERMAN = [f"Ich sehe {n} rote {thing}." for n in range(2, 40) for thing in ("Autos", "Häuser", "Bäume")]
+GERMAN = [
+    f"Ich sehe {n} rote {thing}." for n in range(2, 40) for thing in ("Autos", "Häuser", "Bäume")
+]
 
 
 @pytest.fixture(scope="session")

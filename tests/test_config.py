@@ -27,7 +27,10 @@ def test_overrides_win_over_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["model.d_modle=3"], "Unknown configuration key 'model.d_modle'; did you mean 'model.d_model'"),
+        (
+            ["model.d_modle=3"],
+            "Unknown configuration key 'model.d_modle'; did you mean 'model.d_model'",
+        ),
         (["d_model=3"], "did you mean 'model.d_model'"),
         (["data.d_model=3"], "did you mean 'model.d_model'"),
         (["model.d_model=abc"], "model.d_model must be int, not 'abc'"),
@@ -39,7 +42,10 @@ def test_overrides_win_over_the_file(tmp_path):
         (["model.d_model=20"], "model.d_model must be a multiple of model.num_heads"),
         (["model.tie_embeddings=all"], "needs tokenizer.shared=true"),
         (["tokenizer.kind=bpemb", "tokenizer.shared=true"], "tokenizer.shared"),
-        (["model.position=learned", "model.max_length=50"], "model.max_length must be at least 102"),
+        (
+            ["model.position=learned", "model.max_length=50"],
+            "model.max_length must be at least 102",
+        ),
         (["training.tokens_per_batch=50"], "training.tokens_per_batch must hold"),
     ],
 )

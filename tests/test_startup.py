@@ -23,7 +23,11 @@ def test_a_command_that_works():
     ("error", "status", "message"),
     [
         (DataError("no\nsuch corpus"), 1, "error: no such corpus\n"),
-        (OSError(28, "No space left on device", "a/file"), 1, "error: a/file: No space left on device\n"),
+        (
+            OSError(28, "No space left on device", "a/file"),
+            1,
+            "error: a/file: No space left on device\n",
+        ),
         (KeyboardInterrupt(), 130, "\nstopped\n"),
     ],
 )
@@ -59,7 +63,8 @@ def test_a_failing_import_is_heard():
 def test_text_and_pictures_need_no_back_end():
     result = run_python(
         "import sys, transformer_tf.config, transformer_tf.text.batching, "
-        "transformer_tf.text.corpora, transformer_tf.text.tokenizer, transformer_tf.attention_maps\n"
+        "transformer_tf.text.corpora, transformer_tf.text.tokenizer, "
+        "transformer_tf.attention_maps\n"
         "assert not {'keras', 'tensorflow', 'jax'} & set(sys.modules), sorted(sys.modules)"
     )
     assert result.returncode == 0, result.stderr

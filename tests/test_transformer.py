@@ -97,9 +97,7 @@ def test_what_stands_under_the_padding_changes_nothing(model, inputs, random):
     other = inputs["source"].copy()
     other[:, 4:] = random.integers(1, SOURCE_VOCAB, other[:, 4:].shape)
     y = model.source_embedding(other)
-    first, second = (
-        np.asarray(model.encoder(z, attention_mask=mask))[:, :4] for z in (x, y)
-    )
+    first, second = (np.asarray(model.encoder(z, attention_mask=mask))[:, :4] for z in (x, y))
     np.testing.assert_allclose(first, second, atol=1e-5)
 
 

@@ -42,7 +42,9 @@ def test_greedy_is_the_arg_max_of_a_teacher_forced_pass(translator):
     ids = translator.source_tokenizer.encode_sentence("I see 3 red cars.")
     found = translator._search([ids])[0]
     start = translator.target_tokenizer.start_id
-    logits = translator.model({"source": pad([ids], 40), "target_input": pad([[start, *found]], 30)})
+    logits = translator.model(
+        {"source": pad([ids], 40), "target_input": pad([[start, *found]], 30)}
+    )
     expected = np.asarray(logits)[0, : len(found)].argmax(-1).tolist()
     assert found == expected
 
@@ -69,7 +71,9 @@ def test_a_translation_is_one_line(translator, monkeypatch):
     tokenizer = translator.target_tokenizer
     newline = tokenizer.bpemb.spm.piece_to_id("<0x0A>")
     letter = tokenizer.bpemb.spm.piece_to_id("<0x41>")
-    monkeypatch.setattr(translator, "_search", lambda batch: [[letter, newline, letter]] * len(batch))
+    monkeypatch.setattr(
+        translator, "_search", lambda batch: [[letter, newline, letter]] * len(batch)
+    )
     assert translator.translate(["A tree."]) == ["A A"]
 
 

@@ -1,0 +1,1 @@
+"""A Transformer translator to read, train and use, in Keras 3."""

@@ -1,4 +1,4 @@
-"""Everything a run can be told: frozen dataclasses, YAML files and `section.key=value` overrides."""
+"""Everything a run can be told: dataclasses, YAML files and `section.key=value` overrides."""
 
 from __future__ import annotations
 

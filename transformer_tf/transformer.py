@@ -147,7 +147,9 @@ class Transformer(keras.Model):
             return_attention_scores=True,
             training=training,
         )
-        return (logits, {"encoder": encoder_scores, **scores}) if return_attention_scores else logits
+        return (
+            (logits, {"encoder": encoder_scores, **scores}) if return_attention_scores else logits
+        )
 
     def encode(self, source, return_attention_scores=False, training=None):
         """Reads the source once.

@@ -190,7 +190,9 @@ class Translator:
         batches = range(0, len(order), self.batch_size)
         for begin in tqdm(batches, "translating", unit="batch", disable=not progress):
             indices = order[begin : begin + self.batch_size]
-            for index, ids in zip(indices, self._search([encoded[i] for i in indices]), strict=True):
+            for index, ids in zip(
+                indices, self._search([encoded[i] for i in indices]), strict=True
+            ):
                 results[index] = self._text(ids)
         return results
 

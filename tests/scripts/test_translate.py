@@ -120,7 +120,13 @@ def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, argume
 
 @pytest.mark.parametrize(
     "arguments",
-    [["x", "--input", "f"], ["--attention", "a.png"], ["x", "--layer", "1"], ["--inptu", "f"], ["x", "--attention", "a.bmp"]],
+    [
+        ["x", "--input", "f"],
+        ["--attention", "a.png"],
+        ["x", "--layer", "1"],
+        ["--inptu", "f"],
+        ["x", "--attention", "a.bmp"],
+    ],
 )
 def test_wrong_usage(run, arguments):
     status, out, err = run(*arguments)

@@ -43,7 +43,9 @@ def test_every_pair_once_an_epoch_and_whole(random):
         ):
             if source.any():
                 target = [first[0], *rest[rest != 0].tolist()]
-                np.testing.assert_array_equal(first[1:][first[1:] != 99], rest[:-1][first[1:] != 99])
+                np.testing.assert_array_equal(
+                    first[1:][first[1:] != 99], rest[:-1][first[1:] != 99]
+                )
                 found.setdefault(source[1], []).append((source[source != 0].tolist(), target))
             else:
                 assert not first.any()

@@ -1,0 +1,1 @@
+"""Everything before and after the model: sentence pairs, sub-words, batches."""

@@ -24,7 +24,9 @@ def shift_target(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return target[:, :-1], target[:, 1:]
 
 
-def pad(sequences: Sequence[Sequence[int]], length: int, rows: int | None = None) -> np.ndarray:
+def pad(
+    sequences: Sequence[Sequence[int]] | np.ndarray, length: int, rows: int | None = None
+) -> np.ndarray:
     """Fills sequences up with padding (id 0).
 
     Args:

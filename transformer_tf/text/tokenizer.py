@@ -57,9 +57,7 @@ class Tokenizer:
                 segmentation_only=True,
             )
         except (OSError, RuntimeError) as error:
-            raise DataError(
-                f"{self.model_file} is missing or not a SentencePiece model"
-            ) from error
+            raise DataError(f"{self.model_file} is missing or not a SentencePiece model") from error
         self.start_id = self.bpemb.vocab_size
         self.end_id = self.bpemb.vocab_size + 1
         self.vocab_size = self.bpemb.vocab_size + 2

@@ -131,14 +131,10 @@ class Trainer:
         kept = [pair for pair in encoded if max(map(len, pair)) <= limit]
         if not kept:
             raise DataError(f"No pair is left within data.max_length={self.config.data.max_length}")
-        return Batches(
-            kept, training.tokens_per_batch, training.max_shapes, training.seed, shuffle
-        )
+        return Batches(kept, training.tokens_per_batch, training.max_shapes, training.seed, shuffle)
 
     def _write_corpus_summary(self) -> None:
-        counts = {
-            name: len(getattr(self.corpus, name)) for name in ("train", "validation", "test")
-        }
+        counts = {name: len(getattr(self.corpus, name)) for name in ("train", "validation", "test")}
         summary = {"pairs": counts, "removed": self.corpus.removed}
         (self.folder / CORPUS_FILE).write_text(json.dumps(summary, indent=2), encoding="utf-8")
 

@@ -1,0 +1,187 @@
+"""A whole run, small: from a corpus in a zip to a checkpoint that translates."""
+
+import csv
+import json
+import zipfile
+
+import keras
+import numpy as np
+import pytest
+
+from tests.conftest import ENGLISH, GERMAN
+from transformer_tf.config import load_config
+from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.training.trainer import Trainer, load_configured_corpus
+from transformer_tf.translator import Translator
+
+SETTINGS = [
+    "data.corpus=tatoeba",
+    "data.validation_size=9",
+    "data.test_size=5",
+    "tokenizer.vocab_size=310",
+    "model.num_layers=1",
+    "model.d_model=16",
+    "model.num_heads=2",
+    "model.d_ff=16",
+    "training.warmup_steps=20",
+    "training.tokens_per_batch=300",
+    "training.max_shapes=2",
+    "training.samples=['I see 5 red cars.']",
+    "decoding.max_length=20",
+]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "tatoeba").mkdir()
+    lines = "".join(f"{a}\t{b}\n" for a, b in zip(ENGLISH, GERMAN, strict=True))
+    with zipfile.ZipFile(folder / "tatoeba" / "deu-eng.zip", "w") as archive:
+        archive.writestr("deu.txt", lines)
+    return folder
+
+
+def configure(data, *overrides):
+    return load_config(None, [*SETTINGS, f"data.directory={data}", *overrides])
+
+
+@pytest.fixture(scope="module")
+def run(data, tmp_path_factory):
+    """A finished run of two epochs: the trainer, its history and its folder."""
+    folder = tmp_path_factory.mktemp("runs") / "first"
+    config = configure(data, "training.epochs=2", "training.label_smoothing=0.1")
+    trainer = Trainer(config, folder)
+    translator = Translator.from_config(
+        config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
+    )
+    return trainer, trainer.fit(translate=translator.translate), folder
+
+
+def test_the_folder_is_a_checkpoint_with_its_story(run):
+    trainer, history, folder = run
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "best.weights.h5",
+        "config.yaml",
+        "corpus.json",
+        "curves.png",
+        "last.weights.h5",
+        "metrics.csv",
+        "samples.txt",
+        "tokenizers",
+    ]
+    assert load_config(folder / "config.yaml") == trainer.config
+    counts = json.loads((folder / "corpus.json").read_text())
+    assert sum(counts["pairs"].values()) + sum(counts["removed"].values()) == len(ENGLISH)
+    assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_metrics_of_every_epoch(run):
+    trainer, history, folder = run
+    with (folder / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["epoch"] for row in rows] == ["0", "1"]
+    assert float(rows[1]["loss"]) < float(rows[0]["loss"])
+    assert float(rows[1]["val_perplexity"]) < float(rows[0]["val_perplexity"])
+    assert all(float(row["tokens_per_second"]) > 0 for row in rows)
+    steps = 2 * len(trainer.batches)
+    # The rate read is that of the update to come, number steps + 1 of the paper.
+    expected = 16**-0.5 * min((steps + 1) ** -0.5, (steps + 1) * 20**-1.5)
+    assert float(rows[1]["learning_rate"]) == pytest.approx(expected, rel=1e-5)
+    assert int(trainer.model.optimizer.iterations.value) == steps
+
+
+def test_samples_at_each_validation(run):
+    text = (run[2] / "samples.txt").read_text()
+    assert text.count("I see 5 red cars.") == 2
+    assert "after epoch 1\n" in text
+    assert "after epoch 2\n" in text
+
+
+def test_the_checkpoint_translates_as_the_trained_model_does(run):
+    trainer, _, folder = run
+    loaded = Translator.load(folder)
+    inputs, _ = trainer.batches[0]
+    np.testing.assert_allclose(loaded.model(inputs), trainer.model(inputs), atol=1e-5)
+    first = Translator.from_config(
+        trainer.config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
+    )
+    assert loaded.translate(ENGLISH[:5]) == first.translate(ENGLISH[:5])
+
+
+def test_the_weights_left_are_the_best(data, tmp_path, monkeypatch):
+    """When the second epoch makes things worse, the first one's weights stay."""
+    config = configure(data, "training.epochs=2", "training.learning_rate_scale=1e-3")
+    trainer = Trainer(config, tmp_path / "run")
+    evaluate = trainer.model.evaluate
+    losses = iter([5.0, 7.0])
+
+    def worse_each_time(*args, **kwargs):
+        return {**evaluate(*args, **kwargs), "perplexity": next(losses)}
+
+    monkeypatch.setattr(trainer.model, "evaluate", worse_each_time)
+    trainer.fit()
+    best, last = (
+        (tmp_path / "run" / f"{name}.weights.h5").read_bytes() for name in ("best", "last")
+    )
+    assert best != last
+    translator = Translator.load(tmp_path / "run")
+    inputs, _ = trainer.batches[0]
+    np.testing.assert_allclose(translator.model(inputs), trainer.model(inputs), atol=1e-6)
+
+
+def test_one_seed_one_result(data, tmp_path):
+    weights = []
+    for name in ("a", "b"):
+        trainer = Trainer(configure(data, "training.epochs=1"), tmp_path / name)
+        trainer.fit()
+        weights.append(trainer.model.get_weights()[0])
+    np.testing.assert_allclose(weights[0], weights[1], atol=1e-5)
+
+
+def test_a_folder_in_use_is_left_alone(data, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="holds files already"):
+        Trainer(configure(data), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_wrong_data_leaves_no_folder(data, tmp_path):
+    for overrides, message in [
+        (["data.corpus=tatoba"], "Unknown corpus 'tatoba'.*tatoeba"),
+        (["data.test_size=90"], "too small"),
+        (["data.target_language=en"], "Exactly one"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            Trainer(configure(data, *overrides), tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+
+
+def test_pairs_over_the_length_are_left_out(data, tmp_path):
+    with pytest.raises(DataError, match="data.max_length=2"):
+        Trainer(configure(data, "data.max_length=2"), tmp_path / "run")
+
+
+@pytest.mark.parametrize("tie", ["none", "target", "all"])
+def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path, tie):
+    config = configure(
+        data,
+        "tokenizer.shared=true",
+        f"model.tie_embeddings={tie}",
+        "training.precision=mixed_bfloat16",
+    )
+    trainer = Trainer(config, tmp_path / "run")
+    assert trainer.source_tokenizer.encode("5") == trainer.target_tokenizer.encode("5")
+    logs = trainer.model.train_on_batch(*trainer.batches[0], return_dict=True)
+    assert np.isfinite(logs["loss"])
+    assert trainer.model.encoder.compute_dtype == "bfloat16"
+
+
+def test_the_corpus_of_a_run_can_be_had_again(run):
+    trainer, _, folder = run
+    again = load_configured_corpus(load_config(folder / "config.yaml"))
+    assert again.test == trainer.corpus.test
+
+
+def test_keras_has_no_state_of_ours():
+    """A run must not change the precision of models made after it."""
+    assert keras.config.dtype_policy().name == "float32"
