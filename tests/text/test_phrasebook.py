@@ -179,7 +179,8 @@ EXPECTED = {
     ),
     "Anna likes to drink coffee.": "Anna trinkt gern Kaffee.",
     "My brother is not at home.": "Mein Bruder ist nicht zu Hause.",
-    "Is the coat expensive?": "Ist der Mantel teuer?",
+    "Is the picture expensive?": "Ist das Bild teuer?",
+    "I think that he is in the park.": "Ich glaube, dass er im Park ist.",
     "Is there a big table in the kitchen?": "Steht in der Küche ein großer Tisch?",
 }
 
