@@ -6,10 +6,13 @@ import contextlib
 import os
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
 
 from transformer_tf.errors import TransformerTFError
+
+STARTED = time.monotonic()
 
 
 def import_keras_quietly() -> None:

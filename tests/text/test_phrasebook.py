@@ -16,6 +16,7 @@ from transformer_tf.text.phrasebook.grammar import (
     with_zu,
 )
 from transformer_tf.text.phrasebook.lexicon import (
+    DITRANSITIVE,
     DRINK,
     PEOPLE,
     RELATIVES,
@@ -159,6 +160,15 @@ def test_word_order():
     assert english_clause(*must, question=True) == "must he call me"
 
 
+def test_people_before_times_before_things():
+    anna = Phrase("Anna", "Anna", place="person")
+    arguments = (SUBJECT["he"], DITRANSITIVE[0], "past", (anna, THE_COAT, YESTERDAY))
+    assert german_clause(*arguments) == "er hat Anna gestern den alten Mantel gegeben"
+    assert german_clause(*arguments, negative=True) == (
+        "er hat Anna den alten Mantel gestern nicht gegeben"
+    )
+
+
 def test_verbs():
     assert [conjugate(VERB["eat"], p) for p in ("1", "2", "3", "pl")] == [
         "esse",
@@ -178,7 +188,8 @@ EXPECTED = {
         "Ich bin in den Laden gegangen, um etwas zu trinken zu kaufen."
     ),
     "Anna likes to drink coffee.": "Anna trinkt gern Kaffee.",
-    "My brother is not at home.": "Mein Bruder ist nicht zu Hause.",
+    "Please wait for me.": "Warte bitte auf mich.",
+    "Please help us.": "Hilf uns bitte.",
     "Is the picture expensive?": "Ist das Bild teuer?",
     "I think that he is in the park.": "Ich glaube, dass er im Park ist.",
     "Is there a big table in the kitchen?": "Steht in der Küche ein großer Tisch?",
@@ -241,7 +252,8 @@ def test_sentences_look_like_sentences(pairs):
             )
             assert "  " not in text
             assert "None" not in text
-            assert not re.search(r"\b(\w+) \1\b", text.casefold()), text
+            repeated = re.search(r"\b(\w+) \1\b", text.casefold())
+            assert not repeated or repeated[1] == "sie", text  # they … her
         assert pair.source[-1] == pair.target[-1]
         assert 2 <= len(pair.source.split()) <= 18
         assert re.findall(r"\d+", pair.source) == re.findall(r"\d+", pair.target)

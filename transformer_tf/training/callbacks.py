@@ -14,6 +14,7 @@ import numpy as np
 from tqdm import tqdm
 
 from transformer_tf.checkpoint import BEST_WEIGHTS, LAST_WEIGHTS, save_weights
+from transformer_tf.startup import STARTED
 from transformer_tf.text.batching import Batches
 
 
@@ -73,6 +74,9 @@ class Progress(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         self.tokens += self.batches.target_tokens(batch)
         self.trained_until = time.perf_counter()
+        if self.bar.n == 0:
+            waited = time.monotonic() - STARTED
+            self.bar.write(f"first training step done {waited:.1f} s after the start", sys.stderr)
         if self.bar.update():  # it drew itself: give it news for the next time
             postfix = {name: _short(logs[name]) for name in ("loss", "accuracy") if name in logs}
             postfix["lr"] = f"{self._learning_rate():.2e}"

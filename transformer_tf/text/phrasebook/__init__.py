@@ -40,10 +40,12 @@ from transformer_tf.text.phrasebook.lexicon import (
     DRINK,
     DRINKS,
     FEELINGS,
+    FORTUNATE,
     GIVEN,
     GO,
     IN_NUMBERS,
     LIVE,
+    MAKING,
     NAMES,
     NEVER_OWNED,
     PEOPLE,
@@ -158,6 +160,7 @@ def _split(combination: str) -> str:
 
 # Events
 
+_LATER = frozenset({"old", "expensive"})
 _PRONOUN_SUBJECTS = frozenset({"ich", "du", "er", "sie", "wir"})
 
 
@@ -181,13 +184,15 @@ def _thing_event(generator: random.Random) -> _Event:
 
 
 def _thing_phrase(generator: random.Random, verb: Verb, thing: Noun) -> Phrase:
-    adjective = generator.choice((None, generator.choice(thing.adjectives)))
+    # What is being made is not old yet.
+    fitting = [a for a in thing.adjectives if verb.base not in MAKING or a not in _LATER]
+    adjective = generator.choice((None, generator.choice(fitting)))
     if verb.base in DEFINITE_ONLY:
         determiner = "the"
-    elif generator.random() < 0.1:
-        number = generator.randint(2, 99 if verb.base in IN_NUMBERS else 6)
+    elif verb.base != "wear" and generator.random() < 0.1:
+        number = generator.randint(2, 30 if verb.base in IN_NUMBERS else 6)
         return noun_phrase(thing, "accusative", str(number), adjective, plural=True)
-    elif verb.base in NEVER_OWNED:
+    elif verb.base in NEVER_OWNED | MAKING:
         determiner = generator.choice(("a", "the"))
     else:
         determiner = generator.choice(("a", "the", "a", "the", *POSSESSIVES))
@@ -217,19 +222,23 @@ def _person(
         return Phrase(english, forms[not accusative], place="pronoun"), english
     if kind == 1:
         name = generator.choice(NAMES)
-        return (Phrase(name, name), name) if name != subject.english else None
+        return (Phrase(name, name, place="person"), name) if name != subject.english else None
     if kind == 2:
         noun = RELATIVES[generator.choice(list(RELATIVES))]
         determiner = generator.choice(list(POSSESSIVES))
         if noun.english in subject.english:
             return None
-        return noun_phrase(noun, case, determiner), noun.english
+        return _as_person(noun_phrase(noun, case, determiner)), noun.english
     noun = PEOPLE[generator.choice(list(PEOPLE))]
     if noun.english in subject.english:  # "child" is in "children" too
         return None
     adjective = generator.choice((None, generator.choice(noun.adjectives)))
     plural = generator.random() < 0.35
-    return noun_phrase(noun, case, "the", adjective, plural), noun.english
+    return _as_person(noun_phrase(noun, case, "the", adjective, plural)), noun.english
+
+
+def _as_person(phrase: Phrase) -> Phrase:
+    return dataclasses.replace(phrase, place="person")
 
 
 def _person_event(generator: random.Random) -> _Event | None:
@@ -318,6 +327,8 @@ def _with_time(generator: random.Random, event: _Event, share: float) -> _Event:
     if event.tense not in TIMES or base in TIMELESS or generator.random() >= share:
         return event
     times = [t for t in TIMES[event.tense] if base not in DAILY or "week" not in t[0]]
+    if base in FORTUNATE and event.tense != "past":
+        times = [t for t in times if t[0] == "today"]
     english, german = generator.choice(times)
     time = Phrase(english, german, place="time")
     return dataclasses.replace(event, phrases=(*event.phrases, time))
@@ -387,7 +398,7 @@ def _counts(event: _Event) -> bool:
 
 def _question(generator: random.Random) -> _Sentence | None:
     event = _choose_event(generator)
-    if event is None:
+    if event is None or (event.subject.english == "I" and event.tense == "want"):
         return None
     event = _with_time(generator, event, 0.2)
     return _pair(event, _english(event, question=True), _german(event, "question"), "?")
@@ -440,7 +451,7 @@ def _subordinate(generator: random.Random) -> _Sentence | None:
     english, german = generator.choice(_MAIN_CLAUSES)
     # A name comes back as a pronoun, and nobody hopes or asks about his own doings like this.
     speaker = english.split()[0].casefold()
-    if event is None or event.subject.english.casefold() == speaker:
+    if event is None or speaker in event.combination.casefold().split("|"):
         return None
     event = _with_time(generator, event, 0.2)
     return _pair(event, _english(event, front=english), _german(event, "subordinate", front=german))
@@ -451,7 +462,7 @@ def _condition(generator: random.Random) -> _Sentence | None:
     if event is None:
         return None
     event = dataclasses.replace(event, tense="present")
-    if event.subject.english == "Peter" or "present" not in event.verb.tenses:
+    if "Peter" in event.combination.split("|") or "present" not in event.verb.tenses:
         return None
     clause = _english(event)
     if clause is None:
@@ -465,6 +476,8 @@ def _condition(generator: random.Random) -> _Sentence | None:
             ("she laughs", "lacht sie"),
         )
     )
+    if event.subject.english == "we" and result[0].startswith("we"):
+        return None
     return _pair(event, f"if {clause}, {result[0]}", f"{german}, {result[1]}")
 
 
@@ -538,11 +551,11 @@ def _request(generator: random.Random) -> _Sentence | None:
     event = _choose_event(generator)
     if event is None or not event.verb.imperative:
         return None
-    if any(phrase.english == "you" for phrase in event.phrases):
+    if any("you" in phrase.english.split() for phrase in event.phrases):
         return None
     rest = event.combination.partition("|")[2]
     event = dataclasses.replace(event, combination=f"you|{rest}")
-    places = ("pronoun", "object", "complement")
+    places = ("pronoun", "person", "object", "complement")
     ordered = sorted(event.phrases, key=lambda phrase: places.index(phrase.place))
     pronouns = [phrase.german for phrase in ordered if phrase.place == "pronoun"]
     others = [phrase.german for phrase in ordered if phrase.place != "pronoun"]
@@ -632,7 +645,7 @@ def _age(generator: random.Random) -> _Sentence | None:
     number = generator.randint(*AGES.get(subject.english, (3, 90)))
     be, sein = to_be(subject, past=False)
     combination = f"{subject.english}|age|{number}"
-    form = generator.randrange(3)
+    form = generator.randrange(3) if subject.english != "I" else 2  # I know how old I am
     if form == 0:
         return (
             _finish(f"{be} {subject.english} {number} years old", "?"),

@@ -57,14 +57,15 @@ class Phrase:
         german: In German.
         negated: In German if the sentence is negated, where `kein` takes the place of the
             article; None where `nicht` is wanted.
-        place: Its place in German: `pronoun` objects stand first, then the `time`, then other
-            objects, and last, after `nicht`, what belongs to the verb (`complement`).
+        place: Its place in German: `pronoun` objects stand first, then `person`, then the
+            `time` and other objects (what `nicht` denies before the time), and last, after
+            `nicht`, what belongs to the verb (`complement`).
     """
 
     english: str
     german: str
     negated: str | None = None
-    place: Literal["pronoun", "time", "object", "complement"] = "object"
+    place: Literal["pronoun", "person", "time", "object", "complement"] = "object"
 
 
 def inflect(adjective: str, ending: str) -> str:
@@ -178,7 +179,8 @@ def german_clause(
     if order == "subordinate" and tense == "present":
         finite, tail = verb.prefix + finite, []  # "anruft", in one word
 
-    places: dict[str, list[str]] = {"pronoun": [], "time": [], "object": [], "complement": []}
+    names = ("pronoun", "person", "time", "object", "complement")
+    places: dict[str, list[str]] = {name: [] for name in names}
     needs_nicht = negative
     for phrase in phrases:
         if negative and phrase.negated:
@@ -186,8 +188,11 @@ def german_clause(
             needs_nicht = False
         else:
             places[phrase.place].append(phrase.german)
-    middle = [*places["pronoun"], *places["time"], *places["object"]]
-    middle += ["nicht"] if needs_nicht else []
+    middle = [*places["pronoun"], *places["person"]]
+    if needs_nicht:
+        middle += [*places["object"], *places["time"], "nicht"]
+    else:
+        middle += [*places["time"], *places["object"]]
     middle += places["complement"]
 
     if order == "main":
