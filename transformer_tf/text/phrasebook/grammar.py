@@ -5,16 +5,29 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
-from transformer_tf.text.phrasebook.lexicon import ADJECTIVES, POSSESSIVES, Noun, Subject, Verb
+from transformer_tf.text.phrasebook.lexicon import (
+    ADJECTIVES,
+    POSSESSIVES,
+    Case,
+    Noun,
+    Person,
+    Subject,
+    Verb,
+)
 
-Case = Literal["nominative", "accusative", "dative"]
 Order = Literal["main", "question", "subordinate"]
+Place = Literal["pronoun", "habit", "definite", "time", "object", "complement"]
 
 # Endings by case, for masculine, feminine, neuter and plural.
 _THE = {
     "nominative": {"m": "der", "f": "die", "n": "das", "pl": "die"},
     "accusative": {"m": "den", "f": "die", "n": "das", "pl": "die"},
     "dative": {"m": "dem", "f": "der", "n": "dem", "pl": "den"},
+}
+_WHICH = {
+    "nominative": {"m": "welcher", "f": "welche", "n": "welches", "pl": "welche"},
+    "accusative": {"m": "welchen", "f": "welche", "n": "welches", "pl": "welche"},
+    "dative": {"m": "welchem", "f": "welcher", "n": "welchem", "pl": "welchen"},
 }
 _EIN = {
     "nominative": {"m": "", "f": "e", "n": "", "pl": "e"},
@@ -41,9 +54,11 @@ _AUXILIARIES = {
     "haben": {"1": "habe", "2": "hast", "3": "hat", "pl": "haben"},
     "sein": {"1": "bin", "2": "bist", "3": "ist", "pl": "sind"},
     "war": {"1": "war", "2": "warst", "3": "war", "pl": "waren"},
+    "hatte": {"1": "hatte", "2": "hattest", "3": "hatte", "pl": "hatten"},
     "can": {"1": "kann", "2": "kannst", "3": "kann", "pl": "können"},
-    "must": {"1": "muss", "2": "musst", "3": "muss", "pl": "müssen"},
+    "have to": {"1": "muss", "2": "musst", "3": "muss", "pl": "müssen"},
     "want": {"1": "will", "2": "willst", "3": "will", "pl": "wollen"},
+    "would like": {"1": "möchte", "2": "möchtest", "3": "möchte", "pl": "möchten"},
     "will": {"1": "werde", "2": "wirst", "3": "wird", "pl": "werden"},
 }
 
@@ -57,15 +72,18 @@ class Phrase:
         german: In German.
         negated: In German if the sentence is negated, where `kein` takes the place of the
             article; None where `nicht` is wanted.
-        place: Its place in German: `pronoun` objects stand first, then `person`, then the
-            `time` and other objects (what `nicht` denies before the time), and last, after
-            `nicht`, what belongs to the verb (`complement`).
+        place: Its place in German: `pronoun` objects stand first, then how often it happens
+            (`habit`), `definite` objects, the `time`, other objects, and last, after `nicht`,
+            what belongs to the verb (`complement`). In English the phrases stand in the order
+            they are given.
+        deniable: Whether a negated sentence with it makes sense.
     """
 
     english: str
     german: str
     negated: str | None = None
-    place: Literal["pronoun", "person", "time", "object", "complement"] = "object"
+    place: Place = "object"
+    deniable: bool = True
 
 
 def inflect(adjective: str, ending: str) -> str:
@@ -85,14 +103,14 @@ def german_noun_phrase(
     Args:
         noun: The noun.
         case: Nominative, accusative or dative.
-        determiner: `der` for the definite article, the stem of an ein-word (`ein`, `kein`,
-            `mein` …), a number in digits, or "" for none.
+        determiner: `der` for the definite article, `welcher` for the question, the stem of an
+            ein-word (`ein`, `kein`, `mein` …), a number in digits, or "" for none.
         adjective: An English adjective, or None.
         plural: Whether it is plural.
     """
     gender = "pl" if plural else noun.gender
-    if determiner == "der":
-        words, endings = [_THE[case][gender]], _WEAK
+    if determiner in ("der", "welcher"):
+        words, endings = [(_THE if determiner == "der" else _WHICH)[case][gender]], _WEAK
     elif determiner == "" or determiner.isdigit():
         words, endings = [determiner], _STRONG
     else:
@@ -118,6 +136,11 @@ def english_noun_phrase(
     return " ".join(word for word in (determiner, *words) if word)
 
 
+def german_determiner(english: str) -> str:
+    """What `german_noun_phrase` calls an English determiner."""
+    return {"the": "der", "which": "welcher", "a": "ein", **POSSESSIVES}.get(english, english)
+
+
 def noun_phrase(
     noun: Noun,
     case: Case,
@@ -134,16 +157,18 @@ def noun_phrase(
         adjective: An English adjective, or None.
         plural: Whether it is plural.
     """
-    german = {"the": "der", "a": "ein", **POSSESSIVES}.get(determiner, determiner)
     indefinite = determiner in ("a", "")
+    counted = determiner.isdigit()
     return Phrase(
         english_noun_phrase(noun, determiner, adjective, plural),
-        german_noun_phrase(noun, case, german, adjective, plural),
+        german_noun_phrase(noun, case, german_determiner(determiner), adjective, plural),
         german_noun_phrase(noun, case, "kein", adjective, plural) if indefinite else None,
+        place="object" if indefinite or counted else "definite",
+        deniable=not counted,
     )
 
 
-def conjugate(verb: Verb, person: str) -> str:
+def conjugate(verb: Verb, person: Person) -> str:
     """The German present tense, without a separable prefix."""
     forms = {"1": verb.first, "2": verb.second, "3": verb.third_german, "pl": verb.infinitive}
     return forms[person]
@@ -163,15 +188,18 @@ def german_clause(
     Args:
         subject: Who does it.
         verb: What is done.
-        tense: `present`, `past` (German perfect), `can`, `must`, `want` or `will`.
+        tense: `present`, `past` (the perfect, but `hatte`), `will`, `can`, `have to`, `want` or
+            `would like`.
         phrases: Objects, times and complements, in any order.
         negative: Whether the clause is negated.
         order: `main` (subject, finite verb, …), `question` (finite verb, subject, …) or
             `subordinate` (finite verb last).
-        front: A question word or conjunction before everything.
+        front: What stands before everything: a question word, a conjunction, an adverb.
     """
     if tense == "present":
         finite, tail = conjugate(verb, subject.person), [verb.prefix]
+    elif tense == "past" and verb.infinitive == "haben":
+        finite, tail = _AUXILIARIES["hatte"][subject.person], []
     elif tense == "past":
         finite, tail = _AUXILIARIES[verb.auxiliary][subject.person], [verb.participle]
     else:
@@ -179,22 +207,7 @@ def german_clause(
     if order == "subordinate" and tense == "present":
         finite, tail = verb.prefix + finite, []  # "anruft", in one word
 
-    names = ("pronoun", "person", "time", "object", "complement")
-    places: dict[str, list[str]] = {name: [] for name in names}
-    needs_nicht = negative
-    for phrase in phrases:
-        if negative and phrase.negated:
-            places[phrase.place].append(phrase.negated)
-            needs_nicht = False
-        else:
-            places[phrase.place].append(phrase.german)
-    middle = [*places["pronoun"], *places["person"]]
-    if needs_nicht:
-        middle += [*places["object"], *places["time"], "nicht"]
-    else:
-        middle += [*places["time"], *places["object"]]
-    middle += places["complement"]
-
+    middle = german_middle(phrases, negative)
     if order == "main":
         words = [subject.german, finite, *middle, *tail]
     elif order == "question":
@@ -202,6 +215,28 @@ def german_clause(
     else:
         words = [subject.german, *middle, *tail, finite]
     return " ".join(word for word in (front, *words) if word)
+
+
+def german_middle(phrases: tuple[Phrase, ...], negative: bool = False) -> list[str]:
+    """The phrases in German order, with `kein` or else `nicht` if they are negated."""
+    places: dict[Place, list[str]] = {
+        "pronoun": [],
+        "habit": [],
+        "definite": [],
+        "time": [],
+        "object": [],
+        "complement": [],
+    }
+    needs_nicht = negative
+    for phrase in phrases:
+        if negative and phrase.negated:
+            places[phrase.place].append(phrase.negated)
+            needs_nicht = False
+        else:
+            places[phrase.place].append(phrase.german)
+    complement = places.pop("complement")
+    middle = [german for place in places.values() for german in place]
+    return [*middle, *(["nicht"] if needs_nicht else []), *complement]
 
 
 def english_clause(
@@ -212,26 +247,43 @@ def english_clause(
     negative: bool = False,
     question: bool = False,
     front: str | None = None,
+    adverb: str | None = None,
 ) -> str:
-    """An English clause without capital and full stop; the arguments are as in German."""
+    """An English clause without capital and full stop; most arguments are as in German.
+
+    Args:
+        subject: Who does it.
+        verb: What is done.
+        tense: As in `german_clause`; `past` is the simple past.
+        phrases: Objects, times and complements, in English order.
+        negative: Whether the clause is negated.
+        question: Whether it is a question.
+        front: What stands before everything.
+        adverb: What stands before the verb: "often".
+    """
     third = subject.person == "3"
     helper, form = "", verb.base
-    if tense in ("can", "must", "will"):
+    if tense in ("can", "will"):
         helper = tense
-    elif negative or question:
-        helper = "did" if tense == "past" else "does" if third else "do"
-        form = f"want to {verb.base}" if tense == "want" else verb.base
-    elif tense == "present":
-        form = verb.third if third else verb.base
-    elif tense == "past":
-        form = verb.past
+    elif tense == "would like":
+        helper, form = "would", f"like to {verb.base}"
     else:
-        form = f"{'wants' if third else 'want'} to {verb.base}"
+        if tense in ("want", "have to"):
+            first = "want to" if tense == "want" else tense
+            third_form, past, rest = ("wants to" if tense == "want" else "has to"), "", verb.base
+        else:
+            first, third_form, past, rest = verb.base, verb.third, verb.past, ""
+        if negative or question:
+            helper = "did" if tense == "past" else "does" if third else "do"
+            form = f"{first} {rest}".strip()
+        else:
+            finite = past if tense == "past" else third_form if third else first
+            form = f"{finite} {rest}".strip()
     if negative:
         helper = "cannot" if helper == "can" else f"{helper} not"
     start = [helper, subject.english] if question else [subject.english, helper]
     predicate = english_predicate(form, phrases)
-    return " ".join(word for word in (front, *start, predicate) if word)
+    return " ".join(word for word in (front, *start, adverb, predicate) if word)
 
 
 def english_predicate(form: str, phrases: tuple[Phrase, ...]) -> str:
