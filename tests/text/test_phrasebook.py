@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -68,7 +69,7 @@ def test_the_same_whatever_the_hash_seed() -> None:
     digests = {
         subprocess.run(
             [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
+            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=True,
         ).stdout
@@ -315,7 +316,7 @@ def test_german_nouns_have_capitals(pairs: list[PhrasePair]) -> None:
 
 def test_digits_umlauts_and_the_sharp_s_stay(pairs: list[PhrasePair]) -> None:
     targets = "".join(pair.target for pair in pairs)
-    assert set("äöüÄßÖ0123456789") - set(targets) <= {"Ö"}
+    assert set("äöüßÄ0123456789") <= set(targets)
 
 
 # The grammar, against tables written by hand
@@ -450,14 +451,16 @@ def test_of_two_auxiliaries() -> None:
     assert moving == {"travel", "go", "get up", "come", "arrive", "leave"}
 
 
-def the(name: str, *, determiner: str = "the", adjective: str | None = None, plural: bool = False):
+def the(
+    name: str, *, determiner: str = "the", adjective: str | None = None, plural: bool = False
+) -> Phrase:
     return noun_phrase(words.THINGS[name], "accusative", determiner, adjective, plural)
 
 
 YESTERDAY = Phrase("yesterday", "gestern", place="time")
 TOMORROW = Phrase("tomorrow", "morgen", place="time")
 HIM = Phrase("him", "ihm", place="pronoun")
-UP = Phrase("me", "mich", place="pronoun")
+ME = Phrase("me", "mich", place="pronoun")
 MOTHER = Phrase("his mother", "seine Mutter", place="definite")
 HOME = Phrase("home", "nach Hause", place="complement")
 TO_BERLIN = Phrase("to Berlin by train", "mit dem Zug nach Berlin", place="complement")
@@ -493,7 +496,7 @@ EXPECTED = [
         ("that he wants to call his mother", "dass er seine Mutter anrufen will"),
     ),
     (
-        ("she", "pick up", "past", (UP, YESTERDAY), "-"),
+        ("she", "pick up", "past", (ME, YESTERDAY), "-"),
         ("she picked me up yesterday", "sie hat mich gestern abgeholt"),
     ),
     (
@@ -571,10 +574,10 @@ EXPECTED = [
         ("would you like to sell the car", "möchtest du das Auto verkaufen"),
     ),
     (
-        ("our neighbor", "need", "have to", (the("taxi"),), "n"),
+        ("our neighbor", "take", "have to", (the("taxi"),), "n"),
         (
-            "our neighbor does not have to need the taxi",
-            "unser Nachbar muss das Taxi nicht brauchen",
+            "our neighbor does not have to take the taxi",
+            "unser Nachbar muss das Taxi nicht nehmen",
         ),
     ),
 ]
@@ -641,8 +644,8 @@ SENTENCES = {
 
 
 def test_sentences_written_by_hand() -> None:
-    names = ("feeling", "whereabouts", "request", "where question", "what question", "price")
-    names += ("timetable", "counter", "there is", "location", "liking")
+    names = ["feeling", "whereabouts", "request", "where question", "what question", "price"]
+    names += ["timetable", "counter", "there is", "location", "liking"]
     made: dict[str, str] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(phrasebook, "PATTERNS", {name: PATTERNS[name] for name in names})
