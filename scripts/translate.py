@@ -2,6 +2,7 @@
 """Translate: python scripts/translate.py "a sentence", or --input FILE, or lines on stdin."""
 
 import argparse
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,6 +78,8 @@ def read_sentences(arguments: argparse.Namespace) -> list[str] | None:
 
 def prompt() -> Iterator[str]:
     """Asks for sentences until the end of input (Ctrl-D)."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # a mistyped byte must not end the conversation
     print("A sentence and Enter; Ctrl-D ends.", file=sys.stderr)
     while True:
         print("> ", end="", file=sys.stderr, flush=True)

@@ -157,7 +157,7 @@ def test_attention(run, checkpoint, tmp_path, kind):
 
 def test_prompt_loop(run, checkpoint):
     status, out, err = run(
-        "--checkpoint", checkpoint, stdin=b"A tree.\n\nI see 3 cars.\n", terminal=True
+        "--checkpoint", checkpoint, stdin=b"A tree.\n\nI s\xe9e 3 cars.\n", terminal=True
     )
     assert status == 0
     assert [bool(line) for line in out.split("\n")] == [True, False, True, False]
