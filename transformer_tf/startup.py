@@ -20,13 +20,19 @@ def import_keras_quietly() -> None:
 
     TensorFlow's C++ parts write to file descriptor 2 before any log level is heard. What they
     say is kept back, and shown only if the import fails.
+
+    Raises:
+        TransformerTFError: If Keras or its back end cannot be imported.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with _standard_error_kept_back():
-        import keras
+        try:
+            import keras
 
-        # TensorFlow says more when it looks for devices, at its first operation.
-        keras.ops.zeros(1)
+            # TensorFlow says more when it looks for devices, at its first operation.
+            keras.ops.zeros(1)
+        except (ImportError, ValueError) as error:  # such as a misspelt KERAS_BACKEND
+            raise TransformerTFError(f"Keras cannot be started: {error}") from error
 
 
 def run_command(main: Callable[[], int | None]) -> int:
