@@ -21,10 +21,10 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--split", choices=("validation", "test"), default="test")
     parser.add_argument(
-        "--data-directory",
-        type=Path,
-        metavar="DIR",
-        help="where the corpus is, by default as in training",
+        "overrides",
+        nargs="*",
+        metavar="decoding.key=value",
+        help="changes how translations are searched for",
     )
     return parser.parse_args()
 
@@ -33,20 +33,15 @@ def main() -> None:
     """Translates a split and prints BLEU and chrF."""
     arguments = parse_arguments()
     import_keras_quietly()
-    import dataclasses
-
-    from transformer_tf.checkpoint import find_checkpoint, load_checkpoint
+    from transformer_tf.checkpoint import find_checkpoint
     from transformer_tf.evaluation import evaluate
-    from transformer_tf.training.trainer import load_configured_corpus
+    from transformer_tf.text.corpora import load_held_out
     from transformer_tf.translator import Translator
 
     folder = arguments.checkpoint or find_checkpoint(ROOT)
-    config, model, source, target = load_checkpoint(folder)
-    if arguments.data_directory:
-        data = dataclasses.replace(config.data, directory=arguments.data_directory)
-        config = dataclasses.replace(config, data=data)
-    pairs = getattr(load_configured_corpus(config), arguments.split)
-    scores = evaluate(Translator.from_config(config, model, source, target), pairs, progress=True)
+    pairs = load_held_out(folder, arguments.split)
+    translator = Translator.load(folder, arguments.overrides)
+    scores = evaluate(translator, pairs, progress=True)
     print(f"{folder}, {arguments.split} split\n{scores.summary()}")
 
 

@@ -52,7 +52,7 @@ def main() -> None:
     from transformer_tf.translator import Translator
 
     trainer = Trainer(config, folder)
-    print(trainer.summary(), file=sys.stderr)
+    print(f"{trainer.corpus_table()}\n\n{trainer.summary()}", file=sys.stderr)
     translator = Translator.from_config(
         config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
     )

@@ -1,5 +1,7 @@
 """What several tests share."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,12 @@ import_keras_quietly()
 # Each size a different prime, so that a swapped axis fails.
 BATCH, SOURCE_LEN, TARGET_LEN = 2, 7, 5
 SOURCE_VOCAB, TARGET_VOCAB = 13, 11
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cache(tmp_path_factory):
+    """Prepared data goes to a folder of the tests, those of their processes too."""
+    os.environ["TRANSFORMER_TF_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture

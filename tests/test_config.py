@@ -47,6 +47,16 @@ def test_overrides_win_over_the_file(tmp_path):
             "model.max_length must be at least 102",
         ),
         (["training.tokens_per_batch=50"], "training.tokens_per_batch must hold"),
+        (["tokenizer.init_embeddings=true"], "needs tokenizer.kind=bpemb"),
+        (
+            ["tokenizer.init_embeddings=true", "tokenizer.kind=bpemb"],
+            r"model.d_model=25\|50\|100\|200\|300, not bpemb and 128",
+        ),
+        (["data.corpus=files"], "data.corpus=files needs data.files"),
+        (["data.files=[[a.tsv]]"], "data.files needs data.corpus=files, not phrasebook"),
+        (["data.corpus=files", "data.files=[[a,b,c]]"], r"data.files is a list of \[FILE\]"),
+        (["data.corpus=files", "data.files=[a.tsv]"], "data.files must be"),
+        (["data.max_malformed=1"], "data.max_malformed must be at least 0 and less than 1"),
     ],
 )
 def test_errors_name_the_key_in_one_line(overrides, message):

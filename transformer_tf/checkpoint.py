@@ -3,7 +3,7 @@
 | file | what |
 | --- | --- |
 | `config.yaml` | the resolved configuration of the run |
-| `tokenizers/source.model`, `target.model` | the sub-word models |
+| `tokenizers/` | the sub-word models of source and target, and their settings |
 | `best.weights.h5` | the weights with the lowest validation perplexity |
 | `last.weights.h5` | the weights after the last epoch |
 """
@@ -13,17 +13,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from transformer_tf.config import Config, load_config, save_config
-from transformer_tf.errors import CheckpointError, TransformerTFError
-from transformer_tf.text.tokenizer import Tokenizer, load_tokenizers, save_tokenizers
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
 
 BEST_WEIGHTS = "best.weights.h5"
 LAST_WEIGHTS = "last.weights.h5"
 CONFIG_FILE = "config.yaml"
 TOKENIZER_FOLDER = "tokenizers"
+SOURCE_MODEL = f"{TOKENIZER_FOLDER}/source.model"
+TARGET_MODEL = f"{TOKENIZER_FOLDER}/target.model"
 
 
 def build_model(config: Config, source: Tokenizer, target: Tokenizer) -> Transformer:
@@ -42,7 +45,8 @@ def build_model(config: Config, source: Tokenizer, target: Tokenizer) -> Transfo
 def save_checkpoint(folder: Path, config: Config, source: Tokenizer, target: Tokenizer) -> None:
     """Writes a checkpoint's folder, all but the weights."""
     folder.mkdir(parents=True, exist_ok=True)
-    save_tokenizers(source, target, folder / TOKENIZER_FOLDER)
+    source.save(folder / SOURCE_MODEL)
+    target.save(folder / TARGET_MODEL)
     save_config(config, folder / CONFIG_FILE)
 
 
@@ -68,15 +72,27 @@ def save_weights(model: Transformer, path: Path) -> None:
             partial.unlink()
 
 
-def load_checkpoint(folder: Path) -> tuple[Config, Transformer, Tokenizer, Tokenizer]:
+def load_checkpoint(
+    folder: Path, overrides: Sequence[str] = ()
+) -> tuple[Config, Transformer, Tokenizer, Tokenizer]:
     """Reads a checkpoint, with its best weights if it has them, else the last ones.
+
+    Args:
+        folder: The checkpoint's folder.
+        overrides: Strings `decoding.key=value`: what else can change once a model is trained.
 
     Returns:
         The configuration, the model, the source tokenizer and the target tokenizer.
 
     Raises:
         CheckpointError: One line that says what is missing or damaged.
+        ConfigError: If an override is not valid, or of another section.
     """
+    for override in overrides:
+        if not override.startswith("decoding."):
+            raise ConfigError(
+                f"Only decoding.key=value can be changed after the training, not {override}"
+            )
     if not (folder / CONFIG_FILE).is_file():
         raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}")
     candidates = [folder / name for name in (BEST_WEIGHTS, LAST_WEIGHTS)]
@@ -85,10 +101,11 @@ def load_checkpoint(folder: Path) -> tuple[Config, Transformer, Tokenizer, Token
         raise CheckpointError(f"{folder} has no weights yet: {BEST_WEIGHTS} or {LAST_WEIGHTS}")
     try:
         config = load_config(folder / CONFIG_FILE)
-        lowercase = config.tokenizer.kind == "bpemb"
-        source, target = load_tokenizers(folder / TOKENIZER_FOLDER, lowercase)
+        source = Tokenizer.load(folder / SOURCE_MODEL)
+        target = Tokenizer.load(folder / TARGET_MODEL)
     except TransformerTFError as error:
         raise CheckpointError(f"{folder} is not a whole checkpoint: {error}") from error
+    config = load_config(folder / CONFIG_FILE, overrides)
     model = build_model(config, source, target)
     load_weights(model, weights)
     return config, model, source, target

@@ -27,24 +27,42 @@ class DataConfig:
     """Where the sentence pairs come from.
 
     Attributes:
-        corpus: Name of the corpus: `phrasebook` (generated, needs no network) or `tatoeba`.
+        corpus: `phrasebook` (generated, needs no network), `tatoeba`, `multi30k`, `tfds:NAME`
+            (a translation dataset of TensorFlow Datasets) or `files`.
+        files: With `files`, what to train on: a list of `[FILE]`, lines of source, tab, target,
+            and of `[SOURCE, TARGET]`, two files with a sentence a line. Plain or .gz, .bz2, .xz,
+            .zip, or a member of an archive, written ARCHIVE/MEMBER.
+        validation_files: Likewise, to validate on; by default drawn from `files`.
+        test_files: Likewise, to test on; by default drawn from `files`.
         source_language: Language to translate from, as a two-letter code.
         target_language: Language to translate into, as a two-letter code.
         directory: Folder of downloaded data; by default $TRANSFORMER_TF_DATA, else a cache folder.
+        cache_directory: Folder of prepared data; by default $TRANSFORMER_TF_CACHE, else a cache
+            folder. It can be deleted at any time.
         validation_size: Pairs held out for validation after each epoch.
         test_size: Pairs held out for the final test.
         max_pairs: Train on at most so many pairs; all by default.
         max_length: Leave out training pairs with more sub-words than this on one side.
+        max_length_ratio: Leave out training pairs of which one side is so many times as long as
+            the other, in bytes of UTF-8, and has more than 60.
+        max_malformed: Share of malformed lines above which a file is refused; those below are
+            left out.
     """
 
     corpus: str = "phrasebook"
+    files: tuple[tuple[str, ...], ...] = ()
+    validation_files: tuple[tuple[str, ...], ...] = ()
+    test_files: tuple[tuple[str, ...], ...] = ()
     source_language: str = "en"
     target_language: str = "de"
     directory: Path | None = None
+    cache_directory: Path | None = None
     validation_size: int = 2000
     test_size: int = 2000
     max_pairs: int | None = None
     max_length: int = 100
+    max_length_ratio: float = 4.0
+    max_malformed: float = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +74,17 @@ class TokenizerConfig:
             encodes any text; `bpemb`: an official BPEmb model, lower case, every digit a 0.
         vocab_size: Number of sub-words of a language.
         shared: Whether one `trained` model serves both languages.
+        dropout: Share of the merges that BPE-dropout skips, drawn anew each epoch; 0 for none,
+            0.1 is usual.
+        init_embeddings: Whether the embeddings of `bpemb` models begin with their pretrained
+            vectors; model.d_model is then 25, 50, 100, 200 or 300.
     """
 
     kind: Literal["trained", "bpemb"] = "trained"
     vocab_size: int = 8000
     shared: bool = False
+    dropout: float = 0.0
+    init_embeddings: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,10 +152,13 @@ class DecodingConfig:
         batch_size: Sentences translated at a time.
         max_length: Most sub-words of a translation. A short source has a nearer end: twice its
             length plus ten.
+        restore: Whether translations of a `bpemb` model, all lower case and every digit a 0, get
+            capitals by a truecaser learned from the training text and digits from the source.
     """
 
     batch_size: int = 64
     max_length: int = 100
+    restore: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,6 +203,14 @@ class Config:
             raise ConfigError("tokenizer.shared needs tokenizer.kind=trained")
         if model.tie_embeddings == "all" and not tokenizer.shared:
             raise ConfigError("model.tie_embeddings=all needs tokenizer.shared=true")
+        if tokenizer.init_embeddings and (
+            tokenizer.kind != "bpemb" or model.d_model not in BPEMB_DIMENSIONS
+        ):
+            raise ConfigError(
+                "tokenizer.init_embeddings needs tokenizer.kind=bpemb and model.d_model="
+                f"{'|'.join(map(str, BPEMB_DIMENSIONS))}, not {tokenizer.kind} and {model.d_model}"
+            )
+        self._check_files()
         longest = max(self.data.max_length, self.decoding.max_length) + 2  # start and end
         if model.position == "learned" and model.max_length < longest:
             raise ConfigError(
@@ -189,10 +224,29 @@ class Config:
                 f"= {self.data.max_length + 2} tokens, not {self.training.tokens_per_batch}"
             )
 
+    def _check_files(self) -> None:
+        lists = {
+            key: getattr(self.data, key) for key in ("files", "validation_files", "test_files")
+        }
+        for key, entries in lists.items():
+            if any(len(entry) not in (1, 2) for entry in entries):
+                raise ConfigError(
+                    f"data.{key} is a list of [FILE] and [SOURCE, TARGET], such as "
+                    '[["a.tsv"], ["b.en.gz", "b.de.gz"]]'
+                )
+            if entries and self.data.corpus != "files":
+                raise ConfigError(f"data.{key} needs data.corpus=files, not {self.data.corpus}")
+        if self.data.corpus == "files" and not self.data.files:
+            raise ConfigError(
+                'data.corpus=files needs data.files, such as [["a.tsv"], ["b.en.gz", "b.de.gz"]]'
+            )
 
+
+BPEMB_DIMENSIONS = (25, 50, 100, 200, 300)
 AT_LEAST_ONE = (
     "data.validation_size",
     "data.test_size",
+    "data.max_length_ratio",
     "data.max_pairs",
     "data.max_length",
     "tokenizer.vocab_size",
@@ -208,7 +262,12 @@ AT_LEAST_ONE = (
     "decoding.batch_size",
     "decoding.max_length",
 )
-SHARES = {"model.dropout_rate": 1, "training.label_smoothing": 1}
+SHARES = {
+    "data.max_malformed": 1,
+    "tokenizer.dropout": 1,
+    "model.dropout_rate": 1,
+    "training.label_smoothing": 1,
+}
 
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:

@@ -17,7 +17,7 @@ from transformer_tf.decoding import greedy_search
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.layers import padding_mask
 from transformer_tf.text.batching import pad
-from transformer_tf.text.corpora import normalize_text
+from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
 
@@ -78,6 +78,8 @@ class Translator:
         max_length: Most sub-words of a translation.
         max_source_length: Longer sentences are cut into parts that are translated one by one;
             None for no limit.
+        restore: Whether translations of a model that knows neither capitals nor digits get them
+            back.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Translator:
         batch_size: int = 64,
         max_length: int = 100,
         max_source_length: int | None = 100,
+        restore: bool = True,
     ):
         self.model = model
         self.source_tokenizer = source_tokenizer
@@ -95,18 +98,21 @@ class Translator:
         self.batch_size = batch_size
         self.max_length = max_length
         self.max_source_length = max_source_length
+        self.restore = restore
 
     @classmethod
-    def load(cls, folder: str | Path) -> Translator:
+    def load(cls, folder: str | Path, overrides: Sequence[str] = ()) -> Translator:
         """Reads a checkpoint: weights, configuration and tokenizers.
 
         Args:
             folder: The checkpoint's folder.
+            overrides: Strings `decoding.key=value` that change its settings.
 
         Raises:
             CheckpointError: One line that says what is missing or damaged.
+            ConfigError: If an override is not valid.
         """
-        return cls.from_config(*load_checkpoint(Path(folder)))
+        return cls.from_config(*load_checkpoint(Path(folder), overrides))
 
     @classmethod
     def from_config(
@@ -120,6 +126,7 @@ class Translator:
             batch_size=config.decoding.batch_size,
             max_length=config.decoding.max_length,
             max_source_length=config.data.max_length,
+            restore=config.decoding.restore,
         )
 
     def translate(
@@ -193,7 +200,7 @@ class Translator:
             for index, ids in zip(
                 indices, self._search([encoded[i] for i in indices]), strict=True
             ):
-                results[index] = self._text(ids)
+                results[index] = self._text(ids, texts[index])
         return results
 
     def _encode(self, text: str) -> list[int]:
@@ -203,9 +210,10 @@ class Translator:
         # A single word that is longer than any sentence: keep what the model can take.
         return [*ids[: self.max_source_length + 1], ids[-1]]
 
-    def _text(self, ids: Sequence[int]) -> str:
+    def _text(self, ids: Sequence[int], source: str) -> str:
         # A model may spell a line break in bytes; a translation is always one line.
-        return normalize_text(self.target_tokenizer.decode(ids))
+        text = normalize_text(self.target_tokenizer.decode(ids))
+        return self.target_tokenizer.restore(text, source) if self.restore else text
 
     def _search(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
         """Greedy translations of one batch of source ids."""
@@ -253,7 +261,7 @@ class Translator:
         )
         return Attention(
             source=text,
-            translation=self._text(target_ids),
+            translation=self._text(target_ids, text),
             source_tokens=_labels(self.source_tokenizer, source_ids),
             target_input_tokens=_labels(tokenizer, target_input),
             target_output_tokens=_labels(tokenizer, [*target_ids, tokenizer.end_id]),

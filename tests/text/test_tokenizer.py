@@ -3,7 +3,9 @@ from pathlib import Path
 import pytest
 
 from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.text.tokenizer import Tokenizer, load_tokenizers, save_tokenizers
+from transformer_tf.text import tokenizer as tokenizer_module
+from transformer_tf.text.restoring import Truecaser
+from transformer_tf.text.tokenizer import Tokenizer, bpemb_url, training_sentences
 
 SENTENCES = [
     f"{name} kauft {number} {thing} für {number + 3} Euro in Überlingen."
@@ -86,11 +88,58 @@ def test_a_damaged_model_is_named(tmp_path):
         Tokenizer(tmp_path / "broken.model")
 
 
-def test_save_and_load(tokenizer, tmp_path):
-    save_tokenizers(tokenizer, tokenizer, tmp_path / "tokenizers")
-    for copy in load_tokenizers(tmp_path / "tokenizers"):
-        assert copy.encode(SENTENCES[5]) == tokenizer.encode(SENTENCES[5])
-        assert copy.model_file.parent == tmp_path / "tokenizers"
+def test_many_sentences_at_once(tokenizer):
+    assert tokenizer.encode_sentences(SENTENCES) == [
+        [350, *tokenizer.encode(sentence), 351] for sentence in SENTENCES
+    ]
+    assert tokenizer.encode_sentences([]) == []
+    lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
+    assert lowercase.encode("ANNA KAUFT 25") == tokenizer.encode("anna kauft 00")
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_save_and_load(tokenizer, tmp_path, lowercase):
+    original = Tokenizer(tokenizer.model_file, lowercase, Truecaser.learn(SENTENCES))
+    original.save(tmp_path / "new" / "target.model")
+    copy = Tokenizer.load(tmp_path / "new" / "target.model")
+    assert copy.encode(SENTENCES[5]) == original.encode(SENTENCES[5])
+    assert copy.fingerprint == original.fingerprint
+    text, source = "anna kauft 00 bücher.", "Anna buys 25 books."
+    assert copy.restore(text, source) == original.restore(text, source)
+    assert copy.restore(text, source) == ("Anna kauft 25 Bücher." if lowercase else text)
+    assert len(list((tmp_path / "new").iterdir())) == 3
+
+
+def test_without_a_truecaser_digits_and_nothing_else_is_restored(tokenizer):
+    lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
+    assert lowercase.restore("anna kauft 00", "Anna buys 25") == "anna kauft 25"
+
+
+def test_the_fingerprint_tells_tokenizers_apart(tokenizer, tmp_path):
+    other = Tokenizer.train(SENTENCES, 340, tmp_path / "other.model")
+    lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
+    assert len({tokenizer.fingerprint, other.fingerprint, lowercase.fingerprint}) == 3
+
+
+def test_a_damaged_folder_is_named(tokenizer, tmp_path):
+    path = tmp_path / "source.model"
+    with pytest.raises(DataError, match=r"Cannot read .*source.json: No such file"):
+        Tokenizer.load(path)
+    tokenizer.save(path)
+    Tokenizer.train(SENTENCES, 340, path)
+    with pytest.raises(DataError, match=r"source.model is not the model that .*source.json names"):
+        Tokenizer.load(path)
+    (tmp_path / "source.json").write_text("{")
+    with pytest.raises(DataError, match=r"source.json is damaged"):
+        Tokenizer.load(path)
+
+
+def test_a_million_sentences_are_enough(monkeypatch):
+    pairs = [(f"source {n}", f"target {n}") for n in range(10)]
+    assert list(training_sentences(pairs, 1)) == [target for _, target in pairs]
+    monkeypatch.setattr(tokenizer_module, "MAX_TRAINING_SENTENCES", 4)
+    assert list(training_sentences(pairs, 0)) == ["source 0", "source 3", "source 6", "source 9"]
+    assert list(training_sentences([], 0)) == []
 
 
 def test_unknown_language_or_size_of_the_official_models(tmp_path):
@@ -98,6 +147,22 @@ def test_unknown_language_or_size_of_the_official_models(tmp_path):
         Tokenizer.official("en", 1234, tmp_path)
     with pytest.raises(ConfigError, match="'xx'"):
         Tokenizer.official("xx", 10000, tmp_path)
+
+
+def test_every_language_of_the_official_models_has_an_address():
+    """Where a file is looked for, and that there are the 275 languages of the project."""
+    from bpemb.available_vocab_sizes import vocab_sizes
+
+    assert len(vocab_sizes) >= 275
+    assert bpemb_url("sw") == "https://nlp.h-its.org/bpemb/sw"
+    assert bpemb_url("multi") == "https://bpemb.h-its.org/multi/multi"
+
+
+def test_an_official_model_of_any_language_from_the_data_folder(tokenizer, tmp_path):
+    folder = tmp_path / "bpemb" / "sw"
+    folder.mkdir(parents=True)
+    (folder / "sw.wiki.bpe.vs1000.model").write_bytes(tokenizer.model_file.read_bytes())
+    assert Tokenizer.official("sw", 1000, tmp_path).lowercase
 
 
 def test_the_official_english_model():

@@ -6,6 +6,7 @@ import numpy as np
 from transformer_tf.decoding import greedy_search
 from transformer_tf.layers import padding_mask
 from transformer_tf.text.batching import Batches
+from transformer_tf.text.encoded import EncodedPairs
 from transformer_tf.training.losses import MaskedCrossEntropy
 from transformer_tf.training.metrics import TokenAccuracy
 from transformer_tf.training.schedule import TransformerSchedule
@@ -53,7 +54,9 @@ def test_copies_exactly_what_it_never_saw(random):
         metrics=[TokenAccuracy()],
         jit_compile=keras.backend.backend() != "tensorflow",
     )
-    batches = Batches(sequences(random, 3000), tokens_per_batch=512, max_shapes=3)
+    batches = Batches(
+        EncodedPairs.from_lists(sequences(random, 3000)), tokens_per_batch=512, max_shapes=3
+    )
     history = model.fit(as_dataset(batches), epochs=14, verbose=0, shuffle=False)
     assert history.history["accuracy"][0] < 0.6
 

@@ -7,11 +7,15 @@ import zipfile
 import keras
 import numpy as np
 import pytest
+from bpemb import BPEmb
 
 from tests.conftest import ENGLISH, GERMAN
+from transformer_tf.checkpoint import save_weights
 from transformer_tf.config import load_config
 from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.training.trainer import Trainer, load_configured_corpus
+from transformer_tf.text.corpora import load_held_out
+from transformer_tf.text.vectors import official_vectors
+from transformer_tf.training.trainer import Trainer, endless
 from transformer_tf.translator import Translator
 
 SETTINGS = [
@@ -67,7 +71,9 @@ def test_the_folder_is_a_checkpoint_with_its_story(run):
         "last.weights.h5",
         "metrics.csv",
         "samples.txt",
+        "test.tsv",
         "tokenizers",
+        "validation.tsv",
     ]
     assert load_config(folder / "config.yaml") == trainer.config
     counts = json.loads((folder / "corpus.json").read_text())
@@ -176,10 +182,92 @@ def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path, tie):
     assert trainer.model.encoder.compute_dtype == "bfloat16"
 
 
-def test_the_corpus_of_a_run_can_be_had_again(run):
+def test_the_held_out_pairs_are_with_the_run(run):
     trainer, _, folder = run
-    again = load_configured_corpus(load_config(folder / "config.yaml"))
-    assert again.test == trainer.corpus.test
+    for name in ("validation", "test"):
+        assert load_held_out(folder, name) == list(getattr(trainer.corpus, name))
+
+
+def test_the_table_of_the_corpus(run):
+    trainer, _, folder = run
+    lines = trainer.corpus_table().splitlines()
+    assert lines[0].split() == ["pairs", "read", str(len(ENGLISH)), "100.00%"]
+    assert lines[-1] == "of these, over 100 sub-words and not trained on: 0 train, 0 validation"
+
+
+def test_the_order_of_the_pairs_does_not_depend_on_the_cache(data, tmp_path):
+    config = configure(data)
+    first, second = (Trainer(config, tmp_path / name) for name in ("a", "b"))
+    for index in range(len(first.batches)):
+        np.testing.assert_array_equal(first.batches[index][1], second.batches[index][1])
+
+
+def write_official_models(data, folder):
+    """Stand-ins in the places of the official files: models and vectors of both languages."""
+    from gensim.models import KeyedVectors
+
+    from transformer_tf.text.tokenizer import Tokenizer
+
+    random = np.random.default_rng(0)
+    for language, sentences in (("en", ENGLISH), ("de", GERMAN)):
+        directory = folder / "bpemb" / language
+        directory.mkdir(parents=True)
+        name = f"{language}.wiki.bpe.vs1000"
+        lower = [BPEmb.preprocess(sentence) for sentence in sentences]
+        tokenizer = Tokenizer.train(lower, 310, directory / f"{name}.model")
+        pieces = [tokenizer.bpemb.spm.id_to_piece(index) for index in range(310)]
+        vectors = KeyedVectors(vector_size=25)
+        vectors.add_vectors(pieces, random.normal(size=(310, 25)).astype("float32"))
+        vectors.save_word2vec_format(str(directory / f"{name}.d25.w2v.bin"), binary=True)
+    (folder / "tatoeba").symlink_to(data / "tatoeba")
+
+
+def test_official_models_with_their_vectors(data, tmp_path):
+    """From lower-case sub-words back to capitals and digits, and with vectors to begin with."""
+    write_official_models(data, tmp_path)
+    config = configure(
+        tmp_path,
+        "tokenizer.kind=bpemb",
+        "tokenizer.vocab_size=1000",
+        "tokenizer.init_embeddings=true",
+        "model.d_model=25",
+        "model.num_heads=5",
+    )
+    trainer = Trainer(config, tmp_path / "run")
+    vectors = official_vectors(trainer.target_tokenizer, "de", 25, tmp_path)
+    embeddings = keras.ops.convert_to_numpy(trainer.model.target_embedding.embeddings)
+    np.testing.assert_allclose(embeddings[1:], vectors[1:])
+    assert embeddings[0].any()  # padding has no vector and keeps its random start
+
+    target = trainer.target_tokenizer
+    restored = "Ich sehe 25 rote Häuser."
+    assert target.decode(target.encode(restored)) == "ich sehe 00 rote häuser."
+    save_weights(trainer.model, tmp_path / "run" / "best.weights.h5")
+    for overrides, text in (((), restored), (("decoding.restore=false",), restored.lower())):
+        translator = Translator.load(tmp_path / "run", overrides)
+        ids = target.encode(restored)
+        translator._search = lambda sources, ids=ids: [ids for _ in sources]
+        expected = text if not overrides else text.replace("25", "00")
+        assert translator.translate(["I see 25 red houses."]) == [expected]
+
+
+def test_dropout_of_merges(data, tmp_path):
+    """Each epoch has other sub-words of the same sentences; a second run has the same."""
+    config = configure(data, "tokenizer.dropout=0.3", "training.epochs=2")
+    trainer, again = (Trainer(config, tmp_path / name) for name in ("a", "b"))
+    history = trainer.fit()
+    assert len(history.history["loss"]) == 2
+    steps = len(again.batches)
+    assert int(trainer.model.optimizer.iterations.value) == 2 * steps
+    assert not trainer.validation_batches.resampled
+
+    drawn = endless(again.batches)
+    first, second = ([next(drawn) for _ in range(steps)] for _ in range(2))
+    assert again.batches.pairs.source.lengths.tolist() != trainer.batches.pairs.source.ids.tolist()
+    again.batches.set_epoch(1)
+    assert len(again.batches.pairs) == len(again.corpus.train)
+    sizes = [sum(int(np.count_nonzero(target)) for _, target in epoch) for epoch in (first, second)]
+    assert sizes[0] != sizes[1]
 
 
 def test_keras_has_no_state_of_ours():

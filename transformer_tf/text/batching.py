@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from transformer_tf.text.encoded import EncodedPairs
+
 Batch = tuple[dict[str, np.ndarray], np.ndarray]
+Shape = tuple[int, int]
+"""Length of the sources and of the targets of a batch."""
 
 
 def shift_target(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +34,7 @@ def pad(
     """Fills sequences up with padding (id 0).
 
     Args:
-        sequences: Lists of ids, none longer than `length`.
+        sequences: Sequences of ids, none longer than `length`.
         length: Length of every row.
         rows: Number of rows; by default as many as sequences. Rows beyond them are all padding.
 
@@ -46,18 +50,30 @@ def pad(
 class Batches:
     """Batches of similar lengths, in a new order each epoch.
 
-    Pairs are put into buckets by their lengths, and each bucket has one shape: the longest source
-    and target in it, and as many rows as the token budget allows. A bucket's last batch of an
-    epoch is filled up with rows of padding, so that a compiled training step meets each of at
-    most `max_shapes` shapes, whatever the corpus.
+    Pairs are put into buckets by their lengths, and each bucket has one shape, with as many rows
+    as the token budget allows. What is left over when a bucket has been dealt out in full batches
+    goes on to the next larger bucket that holds it; only where there is none is a batch filled up
+    with rows of padding. So a compiled training step meets at most `max_shapes` shapes, whatever
+    the corpus.
 
     Args:
-        pairs: Pairs of id lists, source and target, each with start and end.
+        pairs: Encoded pairs, each sentence with start and end.
         tokens_per_batch: Most tokens of a batch on either side, padding included.
         max_shapes: Most different shapes.
-        seed: Seed of the order. The order of an epoch depends on nothing but the seed and the
-            epoch's number.
+        seed: Seed of the order. The order of an epoch depends on nothing but the pairs, the seed
+            and the epoch's number.
         shuffle: Whether to shuffle at all; a validation set need not be.
+        resample: From the number of an epoch to the pairs of that epoch, for an encoding that is
+            drawn at random. They take the place of `pairs`.
+        max_length: Most ids of a sentence of any epoch, start and end included. Needed with
+            `resample`: the shapes are chosen once and must hold what is still to be drawn.
+
+    Attributes:
+        shapes: The `(source_len, target_len)` of the buckets, in the order of their sizes.
+        num_target_tokens: Real tokens of all `target_output` of the epoch.
+        resampled: Whether the pairs of an epoch are drawn at random, so that their number of
+            batches differs from epoch to epoch.
+        padding_share: Share of padding among all tokens of the epoch, sources and targets.
 
     Raises:
         ValueError: If there are no pairs, or one is longer than `tokens_per_batch`.
@@ -65,122 +81,190 @@ class Batches:
 
     def __init__(
         self,
-        pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
+        pairs: EncodedPairs,
         tokens_per_batch: int = 1024,
         max_shapes: int = 16,
         seed: int = 0,
         shuffle: bool = True,
+        resample: Callable[[int], EncodedPairs] | None = None,
+        max_length: int | None = None,
     ):
-        if not pairs:
+        if not len(pairs):
             raise ValueError("`pairs` must hold at least one pair. Received: none")
-        self.pairs = pairs
+        if resample and not max_length:
+            raise ValueError("`resample` needs `max_length`. Received: max_length=None")
+        self.tokens_per_batch = tokens_per_batch
         self.seed = seed
         self.shuffle = shuffle
-        source_lengths = np.array([len(source) for source, _ in pairs])
-        target_lengths = np.array([len(target) - 1 for _, target in pairs])  # after the shift
-        longest = max(source_lengths.max(), target_lengths.max())
+        self.pairs = pairs
+        self.resampled = resample is not None
+        self._resample = resample
+        source_lengths, target_lengths = _lengths(resample(0) if resample else pairs)
+        if max_length:
+            source_lengths = np.append(source_lengths, max_length)
+            target_lengths = np.append(target_lengths, max_length - 1)
+        longest = int(max(source_lengths.max(), target_lengths.max()))
         if longest > tokens_per_batch:
             raise ValueError(
                 "`tokens_per_batch` must hold the longest sentence. "
                 f"Received: tokens_per_batch={tokens_per_batch}, {longest} tokens long"
             )
-        self.num_target_tokens = int(target_lengths.sum())
-        self.shapes, members = choose_shapes(source_lengths, target_lengths, max_shapes)
-        self._batches: list[tuple[int, int, int, np.ndarray]] = []
-        self._buckets = []
-        padded = 0
-        for (source_len, target_len), indices in zip(self.shapes, members, strict=True):
-            rows = tokens_per_batch // max(source_len, target_len)
-            self._buckets.append((rows, source_len, target_len, indices))
-            padded += -(-len(indices) // rows) * rows * (source_len + target_len)
-        self.padding_share = 1 - float(source_lengths.sum() + target_lengths.sum()) / padded
+        self.shapes = choose_shapes(source_lengths, target_lengths, max_shapes)
         self.set_epoch(0)
 
     def set_epoch(self, epoch: int) -> None:
         """Puts the batches into the order of an epoch, counted from 0."""
+        if self._resample:
+            self.pairs = self._resample(epoch)
+        source_lengths, self._target_lengths = _lengths(self.pairs)
+        self.num_target_tokens = int(self._target_lengths.sum())
         random = np.random.default_rng([self.seed, epoch])
-        self._batches = []
-        for rows, source_len, target_len, indices in self._buckets:
-            order = random.permutation(indices) if self.shuffle else indices
-            for begin in range(0, len(order), rows):
-                members = order[begin : begin + rows]
-                self._batches.append((rows, source_len, target_len, members))
-        if self.shuffle:
-            random.shuffle(self._batches)  # type: ignore[arg-type]
+        self._batches = self._deal(
+            smallest_shape(source_lengths, self._target_lengths, self.shapes), random
+        )
+        padded = sum(self.rows(shape) * sum(shape) for shape, _ in self._batches)
+        real = int(source_lengths.sum()) + self.num_target_tokens
+        self.padding_share = 1 - real / padded
+
+    def _deal(
+        self, bucket: np.ndarray, random: np.random.Generator
+    ) -> list[tuple[Shape, np.ndarray]]:
+        """Deals pairs out: the shape and the pairs of each batch.
+
+        Args:
+            bucket: Number of each pair's bucket.
+            random: Decides the order.
+        """
+        batches: list[tuple[Shape, np.ndarray]] = []
+        left_over: list[list[np.ndarray]] = [[] for _ in self.shapes]
+        counts = np.bincount(bucket, minlength=len(self.shapes))
+        members = np.split(np.argsort(bucket, kind="stable"), np.cumsum(counts)[:-1])
+        for number, shape in enumerate(self.shapes):
+            indices = np.concatenate([members[number], *left_over[number]])
+            if self.shuffle:
+                random.shuffle(indices)
+            rows = self.rows(shape)
+            whole = len(indices) // rows * rows
+            batches += [(shape, indices[begin : begin + rows]) for begin in range(0, whole, rows)]
+            larger = self._next_larger(number)
+            if larger is not None:
+                left_over[larger].append(indices[whole:])
+            elif whole < len(indices):
+                batches.append((shape, indices[whole:]))
+        order = random.permutation(len(batches)) if self.shuffle else range(len(batches))
+        return [batches[index] for index in order]
+
+    def _next_larger(self, number: int) -> int | None:
+        """The next bucket that can hold the pairs of a bucket, if any."""
+        source_len, target_len = self.shapes[number]
+        for other in range(number + 1, len(self.shapes)):
+            if self.shapes[other][0] >= source_len and self.shapes[other][1] >= target_len:
+                return other
+        return None
+
+    def rows(self, shape: Shape) -> int:
+        """Number of rows of a batch of a shape."""
+        return self.tokens_per_batch // max(shape)
 
     def __len__(self) -> int:
         return len(self._batches)
 
     def __getitem__(self, index: int) -> Batch:
-        rows, source_len, target_len, members = self._batches[index]
-        source = pad([self.pairs[i][0] for i in members], source_len, rows)
-        target = pad([self.pairs[i][1] for i in members], target_len + 1, rows)
+        shape, members = self._batches[index]
+        rows = self.rows(shape)
+        source = pad([self.pairs.source[i] for i in members], shape[0], rows)
+        target = pad([self.pairs.target[i] for i in members], shape[1] + 1, rows)
         target_input, target_output = shift_target(target)
         return {"source": source, "target_input": target_input}, target_output
 
     def target_tokens(self, index: int) -> int:
         """Number of real tokens of `target_output` in a batch."""
-        return sum(len(self.pairs[i][1]) - 1 for i in self._batches[index][3])
+        return int(self._target_lengths[self._batches[index][1]].sum())
+
+
+def _lengths(pairs: EncodedPairs) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths of the sources, and of the targets once they are shifted."""
+    return pairs.source.lengths, pairs.target.lengths - 1
 
 
 def choose_shapes(
     source_lengths: np.ndarray, target_lengths: np.ndarray, max_shapes: int
-) -> tuple[list[tuple[int, int]], list[np.ndarray]]:
-    """Chooses the bucket shapes that need the least padding.
+) -> list[Shape]:
+    """Chooses the shapes that need little padding.
 
-    First the target lengths are cut into ranges, then the source lengths within each range; of
-    all numbers of ranges whose product is within `max_shapes` the best is taken.
+    A pair costs `source_len + target_len` of the smallest shape that holds it. Beginning with the
+    shape that holds all, the shape that saves most is added, one after the other; then each shape
+    in turn is moved to where it saves most beside the others, until none moves any more. Not
+    always the best choice of all, but never worse than the first shape alone, and every single
+    step is the best one.
+
+    Args:
+        source_lengths: Length of each source, at least 1.
+        target_lengths: Length of each target, at least 1.
+        max_shapes: Most shapes.
+
+    Returns:
+        The shapes `(source_len, target_len)`, from small to large.
+    """
+    longest = int(source_lengths.max()), int(target_lengths.max())
+    counts = np.zeros((longest[0] + 1, longest[1] + 1))
+    np.add.at(counts, (source_lengths, target_lengths), 1)
+    grid = np.indices(counts.shape)
+    sizes = grid.sum(axis=0).astype(float)
+
+    def costs(shapes: list[Shape]) -> np.ndarray:
+        """Size of the smallest shape that holds a pair, for each pair of lengths."""
+        cost = np.full(counts.shape, np.inf)
+        for shape in shapes:
+            held = cost[: shape[0] + 1, : shape[1] + 1]
+            np.minimum(held, sum(shape), out=held)
+        return cost
+
+    def best_addition(shapes: list[Shape]) -> tuple[float, Shape]:
+        """The shape that saves most beside others, and how much it saves."""
+        cost = costs(shapes)
+        saved = np.zeros(counts.shape)
+        for size in {sum(shape) for shape in shapes}:
+            # Every pair that now costs `size` would cost the candidate's own size instead.
+            held = np.where(cost == size, counts, 0.0).cumsum(axis=0).cumsum(axis=1)
+            saved += held * np.maximum(size - sizes, 0.0)
+        best = np.unravel_index(saved.argmax(), saved.shape)
+        return float(saved[best]), (int(best[0]), int(best[1]))
+
+    shapes = [longest]
+    while len(shapes) < max_shapes:
+        saving, shape = best_addition(shapes)
+        if not saving:
+            break
+        shapes.append(shape)
+    total = float((costs(shapes) * counts).sum())
+    moved = True
+    while moved:
+        moved = False
+        for number in range(1, len(shapes)):
+            others = shapes[:number] + shapes[number + 1 :]
+            saving, shape = best_addition(others)
+            new_total = float((costs(others) * counts).sum()) - saving
+            if new_total < total - 0.5:  # whole numbers: less than one is rounding
+                shapes[number], total, moved = shape, new_total, True
+    return sorted(shapes, key=lambda shape: (sum(shape), shape))
+
+
+def smallest_shape(
+    source_lengths: np.ndarray, target_lengths: np.ndarray, shapes: Sequence[Shape]
+) -> np.ndarray:
+    """The number of the first shape that holds each pair.
 
     Args:
         source_lengths: Length of each source.
         target_lengths: Length of each target.
-        max_shapes: Most buckets.
+        shapes: Shapes from small to large; the last one holds every pair.
 
     Returns:
-        The shapes `(source_len, target_len)` of the buckets and the indices of each one's pairs.
+        Integer array, one number for each pair.
     """
-    best: tuple[list[tuple[int, int]], list[np.ndarray]] = ([], [])
-    least = np.inf
-    for num_targets in range(1, max_shapes + 1):
-        shapes, members = [], []
-        target_ends = _best_ranges(target_lengths, num_targets)
-        bucket = np.searchsorted(target_ends, target_lengths)
-        for number in range(len(target_ends)):
-            inside = np.flatnonzero(bucket == number)
-            sources = source_lengths[inside]
-            source_ends = _best_ranges(sources, max_shapes // num_targets)
-            cell = np.searchsorted(source_ends, sources)
-            for source_number, source_end in enumerate(source_ends):
-                shapes.append((int(source_end), int(target_ends[number])))
-                members.append(inside[cell == source_number])
-        cost = sum(sum(shape) * len(m) for shape, m in zip(shapes, members, strict=True))
-        if cost < least:
-            least, best = cost, (shapes, members)
-    return best
-
-
-def _best_ranges(lengths: np.ndarray, num_ranges: int) -> np.ndarray:
-    """Upper ends of at most `num_ranges` ranges of lengths, with the least padding in all.
-
-    Dynamic programming over the distinct lengths: `cost[j]` is the padded size of all sequences
-    up to the j-th distinct length with the ranges used so far.
-    """
-    values, counts = np.unique(lengths, return_counts=True)
-    total = np.concatenate([[0], np.cumsum(counts)])
-    # padded[i, j]: tokens when the distinct lengths i … j share a range; no range for i > j.
-    padded = (total[None, 1:] - total[:-1, None]) * values[None, :].astype(float)
-    padded[np.tril_indices(len(values), -1)] = np.inf
-    cost, begins = padded[0], []
-    for _ in range(min(num_ranges, len(values)) - 1):
-        candidates = np.concatenate([[0.0], cost[:-1]])[:, None] + padded
-        begins.append(candidates.argmin(axis=0))
-        cost = candidates.min(axis=0)
-    end, ends = len(values) - 1, []
-    for begin in reversed(begins):
-        ends.append(values[end])
-        end = begin[end] - 1
-        if end < 0:
-            break
-    else:
-        ends.append(values[end])
-    return np.array(ends[::-1])
+    number = np.full(len(source_lengths), len(shapes) - 1)
+    for index in reversed(range(len(shapes) - 1)):
+        source_len, target_len = shapes[index]
+        number[(source_lengths <= source_len) & (target_lengths <= target_len)] = index
+    return number

@@ -1,33 +1,63 @@
-"""A corpus name to cleaned sentence pairs in three splits that share no sentence.
+"""A corpus, by name or by file, to cleaned sentence pairs in three splits that share no sentence.
 
-Two corpora are known: `tatoeba`, the sentence pairs that manythings.org/anki distributes, and
-`phrasebook`, a small one that is generated on the spot and needs no download.
+| corpus | what | splits |
+| --- | --- | --- |
+| `phrasebook` | generated on the spot, English and German | its own |
+| `tatoeba` | everyday sentences, English and any language of manythings.org/anki | drawn |
+| `multi30k` | image captions in English, German, French and Czech | its own |
+| `tfds:NAME` | a translation dataset of TensorFlow Datasets | its own |
+| `files` | files of yours, `data.files` | yours, or drawn |
 """
 
 import dataclasses
 import difflib
-import hashlib
-import io
-import lzma
-import unicodedata
-import zipfile
-import zlib
-from collections import Counter
+import os
+from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
+import pooch  # type: ignore[import-untyped, unused-ignore]
+
+from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
+from transformer_tf.text import cleaning
+from transformer_tf.text.archives import open_text
 from transformer_tf.text.download import default_data_directory, fetch
+from transformer_tf.text.lines import read_lines, write_lines
+from transformer_tf.text.pairs import Pair, PairWriter, StoredPairs
+from transformer_tf.text.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
 
-Pair = tuple[str, str]
-"""A source sentence and its translation."""
+HELD_OUT = (VALIDATION, TEST)
+CORPUS_NAMES = ("phrasebook", "tatoeba", "multi30k", "files")
+CACHE_DIRECTORY_VARIABLE = "TRANSFORMER_TF_CACHE"
 
-CORPUS_NAMES = ("phrasebook", "tatoeba")
+SplitPair = tuple[str, str, str]
+"""A split's name, a source sentence and its translation, neither cleaned."""
 
 _TATOEBA_URL = "https://www.manythings.org/anki/{code}-eng.zip"
-_MAX_MEMBER_BYTES = 1 << 30
-_MAX_MALFORMED_SHARE = 0.01
-_MAX_WORDS = 100
+_MULTI30K_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/{name}"
+_MULTI30K_FILES = {TRAIN: "train", VALIDATION: "val", TEST: "test_2016_flickr"}
+# These files never change. SHA-256 of those that were at hand, MD5 as torchtext knows it of the
+# others.
+_MULTI30K_HASHES = {
+    "train.en.gz": "sha256:d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
+    "train.de.gz": "sha256:726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6",
+    "train.fr.gz": "md5:6cb767741dcad3931f966fefbc05203f",
+    "train.cs.gz": "md5:d9a5fc268917725a2b0efce3a0cc8607",
+    "val.en.gz": "sha256:14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28",
+    "val.de.gz": "sha256:f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a",
+    "val.fr.gz": "md5:93fc564584b7e5ba410c761ea5a1c682",
+    "val.cs.gz": "md5:83cdc082f646b769095615384cf5c0ca",
+    "test_2016_flickr.en.gz": (
+        "sha256:611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"
+    ),
+    "test_2016_flickr.de.gz": (
+        "sha256:9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"
+    ),
+    "test_2016_flickr.fr.gz": "md5:08dc7cd4a662f31718412de95ca9bfe3",
+    "test_2016_flickr.cs.gz": "md5:3104872229daa1bef3b401d44dd2220b",
+}
 
 # ISO 639-1 to the ISO 639-3 codes by which manythings.org names its files.
 _ISO_639_3 = {
@@ -80,9 +110,6 @@ _ISO_639_3 = {
     "zh": "cmn",
 }
 
-# Format characters that change how neighbouring letters join, so they belong to the text.
-_JOINERS = frozenset("\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
-
 
 @dataclasses.dataclass(frozen=True)
 class Corpus:
@@ -96,170 +123,365 @@ class Corpus:
             the three splits these counts add up to the pairs that the corpus holds.
     """
 
-    train: list[Pair]
-    validation: list[Pair]
-    test: list[Pair]
+    train: StoredPairs
+    validation: StoredPairs
+    test: StoredPairs
     removed: dict[str, int]
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of pairs of each split."""
+        return {name: len(getattr(self, name)) for name in SPLITS}
 
-def load_corpus(
-    name: str,
-    *,
-    source_language: str,
-    target_language: str,
-    directory: Path | None = None,
-    seed: int = 0,
-    validation_size: int = 2000,
-    test_size: int = 2000,
-    max_pairs: int | None = None,
-) -> Corpus:
-    """Load a corpus by name: download it if need be, clean it, and split it without leakage.
+    def save_held_out(self, folder: Path) -> None:
+        """Writes the validation and the test pairs, as `validation.tsv` and `test.tsv`.
+
+        Raises:
+            DataError: If they cannot be written.
+        """
+        for name in HELD_OUT:
+            pairs = getattr(self, name)
+            write_lines(folder / f"{name}.tsv", ("\t".join(pair) for pair in pairs))
+
+
+def load_held_out(folder: Path, name: str) -> list[Pair]:
+    """Reads the validation or the test pairs that a run has written down.
+
+    Args:
+        folder: The folder of the run.
+        name: `validation` or `test`.
+
+    Raises:
+        DataError: If there are none, or they are damaged.
+    """
+    path = folder / f"{name}.tsv"
+    pairs = [tuple(line.split("\t")) for line in read_lines(path)]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise DataError(f"{path} does not hold lines of a source, a tab and a target")
+    return pairs  # type: ignore[return-value]
+
+
+def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
+    """Loads a corpus: downloads it if need be, cleans it, and splits it without leakage.
 
     No sentence of one split occurs in another, neither on the source nor on the target side and
     whatever its case, punctuation and spacing. To this end all translations of a source sentence
-    go to the same split, and pairs whose target sentence is held out leave the other splits.
+    go to the same split, and pairs that share a sentence with a held-out split leave the others.
 
-    `tatoeba` is split by a hash of the seed and the source sentence: the sentences with the
-    lowest hashes are the test set, the next ones the validation set. A sentence's hash does not
-    depend on the rest of the corpus. So when the corpus grows, new sentences come in anywhere,
-    but old ones only ever move across a boundary in one direction, from test to validation to
-    train; scores are comparable between runs on the same file. `phrasebook` brings its own split;
-    `validation_size` and `test_size` are then upper bounds.
+    A split that the corpus does not bring is drawn by a hash of the seed and the source sentence,
+    so that a sentence's place does not depend on the rest of the corpus: when that grows, old
+    sentences only ever move from test to validation to train. Of a split that the corpus does
+    bring, `validation_size` and `test_size` are upper bounds.
+
+    The pairs stand in a file in the cache folder that is gone when nobody reads it any more.
 
     Args:
-        name: `"tatoeba"` or `"phrasebook"`.
-        source_language: Code of the language to translate from, such as `"en"`: ISO 639-1, or
-            the three letters that manythings.org uses. One of the two languages must be English.
-        target_language: Code of the language to translate to.
-        directory: The data folder; by default `default_data_directory()`.
-        seed: Chooses the split, the subset that `max_pairs` keeps, and the generated phrasebook.
-        validation_size: Wanted number of validation pairs. All translations of a sentence stay
-            together, so there may be a few more; removed duplicates make it a few less.
-        test_size: Wanted number of test pairs, with the same reservation.
-        max_pairs: Keep only this many train pairs, a random subset that is the same for the same
-            seed and that contains the subset of any smaller number.
+        data: What to load.
+        seed: Chooses the splits, the subset that `max_pairs` keeps, and the generated phrasebook.
 
     Returns:
         The three splits and the number of pairs that each cleaning step removed.
 
     Raises:
         DataError: If the name or a language is unknown, or the corpus cannot be had, is damaged,
-            or is too small for the sizes wanted. The message is one line that says what to do.
-        ValueError: If a size is negative, or `max_pairs` is less than 1.
+            malformed, or too small for the sizes wanted. The message is one line that says what
+            to do.
     """
-    if validation_size < 0 or test_size < 0:
-        raise ValueError(
-            "`validation_size` and `test_size` must not be negative. "
-            f"Received: validation_size={validation_size}, test_size={test_size}"
+    # The steps of a pair first, in their order, whether they remove anything or not.
+    removed = dict.fromkeys(cleaning.PAIR_STEPS, 0)
+    pairs, splitter = _clean(_read(data, seed, removed), data, seed, removed)
+    splitter.drop_duplicates()
+    drawn = [name for name in (TEST, VALIDATION) if not len(splitter.members[name])]
+    wanted = sum(_size(data, name) for name in drawn)
+    if len(splitter.members[TRAIN]) < 2 * wanted:
+        raise DataError(
+            f"Corpus {data.corpus!r} is too small: {len(splitter.members[TRAIN])} pairs are left "
+            f"after cleaning, and {' + '.join(f'{name}_size' for name in drawn)} = {wanted} needs "
+            f"at least {2 * wanted}; choose smaller sizes."
         )
-    if max_pairs is not None and max_pairs < 1:
-        raise ValueError(f"`max_pairs` must be None or at least 1. Received: max_pairs={max_pairs}")
-    if name not in CORPUS_NAMES:
-        close = difflib.get_close_matches(name.lower(), CORPUS_NAMES, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise DataError(f"Unknown corpus {name!r}: known are {', '.join(CORPUS_NAMES)}.{hint}")
-    other_code, english_first = _direction(source_language, target_language)
-
-    removed: dict[str, int] = {}
-    if name == "phrasebook":
-        if other_code != "deu":
+    splitter.draw(TEST, data.test_size)
+    splitter.draw(VALIDATION, data.validation_size)
+    splitter.drop_leaks(VALIDATION, (TEST,))
+    splitter.drop_leaks(TRAIN, (VALIDATION, TEST))
+    if data.max_pairs is not None:
+        splitter.keep_at_most(data.max_pairs)
+    for name in SPLITS:
+        if not len(splitter.members[name]) and _size(data, name):
             raise DataError(
-                "The phrasebook holds English and German only: choose en and de as the languages, "
-                f"not {source_language} and {target_language}."
+                f"Corpus {data.corpus!r} has too few different sentences: no {name} pairs are left "
+                f"with validation_size={data.validation_size} and test_size={data.test_size}; "
+                "choose smaller sizes or another corpus."
             )
-        splits = _phrasebook_splits(english_first, seed, validation_size, test_size, removed)
-    else:
-        if directory is None:
-            directory = default_data_directory()
-        path = fetch(
-            f"tatoeba/{other_code}-eng.zip",
-            _TATOEBA_URL.format(code=other_code),
-            Path(directory),
-        )
-        raw_pairs = _read_tatoeba(path, f"{other_code}.txt", removed)
-        pairs = _clean(raw_pairs if english_first else [(b, a) for a, b in raw_pairs], removed)
-        wanted = validation_size + test_size
-        if len(pairs) < 2 * wanted:
-            raise DataError(
-                f"Corpus {name!r} is too small: {len(pairs)} pairs are left after cleaning, and "
-                f"validation_size + test_size = {wanted} needs at least {2 * wanted}; choose "
-                "smaller sizes."
-            )
-        splits = _split(pairs, seed, validation_size, test_size)
-    train, validation, test = splits
-
-    validation = _drop_held_out(validation, test, 1, "target leak (validation)", removed)
-    train = _drop_held_out(train, validation + test, 1, "target leak (train)", removed)
-    if max_pairs is not None:
-        train = _lowest_hashes(train, max_pairs, seed, "max_pairs", removed)
-    for split_name, split, size in (
-        ("train", train, 1),
-        ("validation", validation, validation_size),
-        ("test", test, test_size),
-    ):
-        if size and not split:
-            raise DataError(
-                f"Corpus {name!r} has too few different sentences: no {split_name} pairs are left "
-                f"with validation_size={validation_size} and test_size={test_size}; choose "
-                "smaller sizes or another corpus."
-            )
-    return Corpus(train=train, validation=validation, test=test, removed=removed)
+    splits = {name: pairs.select(splitter.members[name]) for name in SPLITS}
+    return Corpus(**splits, removed=removed)
 
 
-def normalize_text(text: str) -> str:
-    """Bring a sentence to the one spelling that the rest of the package sees.
-
-    Control and format characters (NUL, byte order mark, soft hyphen, ...) and lone surrogates are
-    removed, the rest is composed (Unicode NFC), every run of white space, line breaks and
-    no-break spaces included, becomes one space, and both ends are stripped. The zero-width joiner
-    and non-joiner stay: some scripts spell with them.
-
-    Args:
-        text: Any text.
+def cache_directory(data: DataConfig) -> Path:
+    """The folder for prepared data.
 
     Returns:
-        The normalized text; normalizing it again changes nothing.
+        `data.cache_directory` if it is set, else the folder named by the environment variable
+        `TRANSFORMER_TF_CACHE`, else a folder in the user's cache.
     """
-    if not text.isprintable():
-        text = "".join(filter(_is_text, text))
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    if data.cache_directory:
+        return data.cache_directory.expanduser()
+    configured = os.environ.get(CACHE_DIRECTORY_VARIABLE)
+    if configured:
+        return Path(configured).expanduser()
+    return Path(pooch.os_cache("transformer_tf")) / "prepared"
 
 
-def _is_text(character: str) -> bool:
-    """Return whether a character carries text or space, rather than control or format."""
-    return (
-        character.isspace()
-        or character in _JOINERS
-        or unicodedata.category(character) not in ("Cc", "Cf", "Cs")
+def data_directory(data: DataConfig) -> Path:
+    """The folder of downloaded data: `data.directory`, or `default_data_directory()`."""
+    return data.directory.expanduser() if data.directory else default_data_directory()
+
+
+def _size(data: DataConfig, name: str) -> int:
+    return {TRAIN: 1, VALIDATION: data.validation_size, TEST: data.test_size}[name]
+
+
+def _clean(
+    raw: Iterable[SplitPair], data: DataConfig, seed: int, removed: dict[str, int]
+) -> tuple[StoredPairs, Splitter]:
+    """Writes down the pairs that are worth it, with what the splits need to know of them.
+
+    The sentences of a test set are not chosen to suit us: those that come as validation or test
+    are only brought to one spelling, and left out where there is nothing to translate.
+    """
+    split_codes, source_hash = array("b"), array("Q")
+    target_hash, pair_hash = array("Q"), array("Q")
+    with PairWriter(cache_directory(data)) as writer:
+        for split, raw_source, raw_target in raw:
+            if split == TRAIN:
+                pair = cleaning.clean_pair(raw_source, raw_target, data.max_length_ratio)
+            else:
+                pair = cleaning.normalize_text(raw_source), cleaning.normalize_text(raw_target)
+                pair = pair if all(pair) else cleaning.EMPTY
+            if isinstance(pair, str):
+                removed[pair] += 1
+                continue
+            writer.add(pair)
+            split_codes.append(SPLITS.index(split))
+            source_hash.append(text_hash(cleaning.fold(pair[0]), seed))
+            target_hash.append(text_hash(cleaning.fold(pair[1])))
+            pair_hash.append(text_hash("\t".join(pair)))
+        pairs = writer.finish()
+    splitter = Splitter(
+        np.array(split_codes),
+        np.array(source_hash),
+        np.array(target_hash),
+        np.array(pair_hash),
+        removed,
+    )
+    return pairs, splitter
+
+
+def _read(data: DataConfig, seed: int, removed: dict[str, int]) -> Iterator[SplitPair]:
+    """The raw pairs of the corpus that is named."""
+    name = data.corpus
+    if name == "phrasebook":
+        return _read_phrasebook(data, seed)
+    if name == "tatoeba":
+        return _read_tatoeba(data, removed)
+    if name == "multi30k":
+        return _read_multi30k(data, removed)
+    if name == "files":
+        return _read_files(data, removed)
+    if name.startswith("tfds:"):
+        return _read_tfds(data)
+    close = difflib.get_close_matches(name.lower(), CORPUS_NAMES, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise DataError(
+        f"Unknown corpus {name!r}: known are {', '.join(CORPUS_NAMES)} and tfds:NAME.{hint}"
     )
 
 
-class _FoldTable(dict[int, int | None]):
-    """A table for `str.translate` that deletes punctuation, spaces and controls, made lazily."""
+def _read_phrasebook(data: DataConfig, seed: int) -> Iterator[SplitPair]:
+    from transformer_tf.text.phrasebook import generate_phrasebook
 
-    def __missing__(self, code_point: int) -> int | None:
-        kept = None if unicodedata.category(chr(code_point))[0] in "PZC" else code_point
-        self[code_point] = kept
-        return kept
-
-
-_FOLD_TABLE = _FoldTable()
-
-
-def _fold(text: str) -> str:
-    """Return what two spellings of one sentence share: neither case, punctuation nor spaces."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return folded.translate(_FOLD_TABLE) or text  # "?!" and "..." stay two different sentences
+    other_code, english_first = _direction(data)
+    if other_code != "deu":
+        raise DataError(
+            "The phrasebook holds English and German only: choose en and de as the languages, "
+            f"not {data.source_language} and {data.target_language}."
+        )
+    for phrase in generate_phrasebook(seed=seed):
+        pair = phrase.source, phrase.target
+        yield phrase.split, *(pair if english_first else pair[::-1])
 
 
-def _hash(seed: int, key: str) -> bytes:
-    return hashlib.blake2b(f"{seed}\t{key}".encode(), digest_size=8).digest()
+def _read_tatoeba(data: DataConfig, removed: dict[str, int]) -> Iterator[SplitPair]:
+    other_code, english_first = _direction(data)
+    path = fetch(
+        f"tatoeba/{other_code}-eng.zip",
+        _TATOEBA_URL.format(code=other_code),
+        data_directory(data),
+    )
+    lines = _Lines(path / f"{other_code}.txt", data.max_malformed, removed)
+    for english, other in lines.columns():
+        yield TRAIN, *((english, other) if english_first else (other, english))
 
 
-def _direction(source_language: str, target_language: str) -> tuple[str, bool]:
-    """Return the ISO 639-3 code of the language beside English, and whether English is source."""
+def _read_multi30k(data: DataConfig, removed: dict[str, int]) -> Iterator[SplitPair]:
+    languages = data.source_language, data.target_language
+    for language in languages:
+        if f"train.{language}.gz" not in _MULTI30K_HASHES:
+            raise DataError(f"multi30k has the languages en, de, fr and cs, not {language!r}.")
+    for split, stem in _MULTI30K_FILES.items():
+        paths = []
+        for language in languages:
+            name = f"{stem}.{language}.gz"
+            url = _MULTI30K_URL.format(name=name)
+            relative_path = f"multi30k/{name}"
+            paths.append(fetch(relative_path, url, data_directory(data), _MULTI30K_HASHES[name]))
+        for pair in _parallel(paths[0], paths[1], data.max_malformed, removed):
+            yield split, *pair
+
+
+def _read_files(data: DataConfig, removed: dict[str, int]) -> Iterator[SplitPair]:
+    for split, entries in (
+        (TRAIN, data.files),
+        (VALIDATION, data.validation_files),
+        (TEST, data.test_files),
+    ):
+        for entry in entries:
+            paths = [Path(name).expanduser() for name in entry]
+            if len(paths) == 1:
+                pairs = _Lines(paths[0], data.max_malformed, removed).columns()
+            else:
+                pairs = _parallel(paths[0], paths[1], data.max_malformed, removed)
+            for pair in pairs:
+                yield split, *pair
+
+
+def _read_tfds(data: DataConfig) -> Iterator[SplitPair]:
+    """Reads a translation dataset of TensorFlow Datasets, which downloads and verifies it."""
+    try:
+        import tensorflow_datasets as tfds
+    except ImportError as error:
+        raise DataError(
+            f"{data.corpus} needs TensorFlow Datasets: python -m pip install tensorflow-datasets"
+        ) from error
+    name = data.corpus.removeprefix("tfds:")
+    try:
+        builder = tfds.builder(name, data_dir=data_directory(data) / "tfds")
+        languages = sorted(builder.info.features)
+        for language in (data.source_language, data.target_language):
+            if language not in languages:
+                raise DataError(
+                    f"{data.corpus} has the languages {' and '.join(languages)}, not {language!r}."
+                )
+        builder.download_and_prepare()
+        for split in SPLITS:
+            try:
+                examples = builder.as_dataset(split=split)
+            except ValueError:  # it has no such split
+                continue
+            for example in tfds.as_numpy(examples):
+                source, target = (
+                    example[language].decode("utf-8")
+                    for language in (data.source_language, data.target_language)
+                )
+                yield split, source, target
+    except DataError:
+        raise
+    except Exception as error:  # its own many kinds, and those of what it downloads with
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(
+            f"TensorFlow Datasets could not load {name} ({reason}). It keeps its files in "
+            f"{data_directory(data) / 'tfds'}."
+        ) from error
+
+
+class _Lines:
+    """The lines of a text file, each decoded by itself; malformed ones are counted and skipped.
+
+    Args:
+        path: A file that `open_text` reads.
+        max_malformed: Share of malformed lines above which the file is refused.
+        removed: Takes the number of malformed lines of each kind.
+    """
+
+    def __init__(self, path: Path, max_malformed: float, removed: dict[str, int]):
+        self.path = path
+        self._max_malformed = max_malformed
+        self._removed = removed
+        self._total = 0
+        self._malformed = 0
+
+    def columns(self) -> Iterator[Pair]:
+        """The first two columns of each line; newer files of manythings.org have a third."""
+        for line in self.texts():
+            if line is None:
+                self.malformed(cleaning.NOT_UTF8)
+                continue
+            columns = line.split("\t")
+            if len(columns) in (2, 3):
+                yield columns[0], columns[1]
+            else:
+                self.malformed(cleaning.WRONG_COLUMNS)
+        self.check()
+
+    def texts(self) -> Iterator[str | None]:
+        """Each line, or None if it is not UTF-8."""
+        with open_text(self.path) as file:
+            for line in file:
+                self._total += 1
+                try:
+                    # Only a line feed ends a line; the carriage return of CRLF is white space.
+                    yield line.removesuffix(b"\n").decode("utf-8")
+                except UnicodeDecodeError:
+                    yield None
+
+    def malformed(self, step: str) -> None:
+        """Counts a line that cannot be used."""
+        self._malformed += 1
+        self._removed[step] += 1
+
+    def check(self) -> None:
+        """Refuses a file of which too much is malformed: most often it is not what it seems."""
+        if self._malformed > self._max_malformed * self._total:
+            raise DataError(
+                f"{self.path}: {self._malformed} of the {self._total} lines are malformed (not "
+                "UTF-8, or not two or three tab-separated columns); get a whole copy, or allow "
+                "them with data.max_malformed=SHARE."
+            )
+
+
+def _parallel(
+    source_path: Path, target_path: Path, max_malformed: float, removed: dict[str, int]
+) -> Iterator[Pair]:
+    """The pairs of two files, line by line."""
+    source_lines = _Lines(source_path, max_malformed, removed)
+    sources, targets = (
+        source_lines.texts(),
+        _Lines(target_path, max_malformed, removed).texts(),
+    )
+    missing = object()
+    while True:
+        source, target = next(sources, missing), next(targets, missing)
+        if source is missing and target is missing:
+            break
+        if source is missing or target is missing:
+            shorter, longer = (
+                (source_path, target_path) if source is missing else (target_path, source_path)
+            )
+            raise DataError(
+                f"{longer} has more lines than {shorter}: line n of one must be the translation "
+                "of line n of the other."
+            )
+        if isinstance(source, str) and isinstance(target, str):
+            yield source, target
+        else:
+            source_lines.malformed(cleaning.NOT_UTF8)
+    source_lines.check()
+
+
+def _direction(data: DataConfig) -> tuple[str, bool]:
+    """The ISO 639-3 code of the language beside English, and whether English is the source."""
+    languages = data.source_language, data.target_language
     codes = []
-    for language in (source_language, target_language):
+    for language in languages:
         code = _ISO_639_3.get(language, language)
         if not (len(code) == 3 and code.isascii() and code.isalpha() and code.islower()):
             raise DataError(
@@ -270,154 +492,6 @@ def _direction(source_language: str, target_language: str) -> tuple[str, bool]:
     if codes.count("eng") != 1:
         raise DataError(
             "Exactly one of the two languages must be English (en), not "
-            f"{source_language} and {target_language}."
+            f"{languages[0]} and {languages[1]}."
         )
     return (codes[1], True) if codes[0] == "eng" else (codes[0], False)
-
-
-def _read_tatoeba(path: Path, member: str, removed: dict[str, int]) -> list[Pair]:
-    """Read the (English, other) pairs of a zip file from manythings.org, neither cleaned."""
-    pairs: list[Pair] = []
-    malformed = 0
-    afresh = "delete it and run again to download it afresh."
-    try:
-        for columns in _tab_separated_lines(path, member):
-            if len(columns) in (2, 3):  # the third, in newer files, is the attribution
-                pairs.append((columns[0], columns[1]))
-            else:
-                malformed += 1
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path}: {member} is not valid UTF-8 after line {len(pairs) + malformed}: {afresh}"
-        ) from error
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-        EOFError,
-        NotImplementedError,  # a compression method that Python does not know
-        RuntimeError,  # an encrypted member
-    ) as error:
-        raise DataError(
-            f"{path} is not a complete, readable zip file ({' '.join(str(error).split())}): "
-            f"{afresh}"
-        ) from error
-    except OSError as error:
-        raise DataError(f"Could not read {path} ({error.strerror or error}).") from error
-    if malformed > _MAX_MALFORMED_SHARE * (len(pairs) + malformed):
-        raise DataError(
-            f"{path}: {malformed} of the {len(pairs) + malformed} lines of {member} do not have "
-            f"two or three tab-separated columns: {afresh}"
-        )
-    removed["malformed line"] = malformed
-    return pairs
-
-
-def _tab_separated_lines(path: Path, member: str) -> Iterator[list[str]]:
-    """Yield the columns of each line of a zip file's member, without unpacking it to disk."""
-    with zipfile.ZipFile(path) as archive:
-        try:
-            info = archive.getinfo(member)
-        except KeyError:
-            names = ", ".join(archive.namelist()[:5]) or "nothing"
-            raise DataError(
-                f"{path} has no {member} in it (it holds {names}): delete it and run again to "
-                "download it afresh."
-            ) from None
-        # zipfile never yields more than the declared size, so this bounds what a bomb can do.
-        if info.file_size > _MAX_MEMBER_BYTES:
-            raise DataError(
-                f"{path}: {member} would unpack to {info.file_size} bytes, more than the limit "
-                f"of {_MAX_MEMBER_BYTES}: delete it, and get the file from a source you trust."
-            )
-        # Only a line feed ends a line here; the carriage return of CRLF goes with the white space.
-        with (
-            archive.open(info) as binary,
-            io.TextIOWrapper(binary, encoding="utf-8", newline="\n") as lines,
-        ):
-            for line in lines:
-                yield line.removesuffix("\n").split("\t")
-
-
-def _clean(raw_pairs: Iterable[Pair], removed: dict[str, int]) -> list[Pair]:
-    """Normalize pairs and leave out the empty, the repeated and the over-long."""
-    counts = {"empty side": 0, "exact duplicate": 0, "over-long": 0}
-    seen: set[Pair] = set()
-    pairs: list[Pair] = []
-    for raw_source, raw_target in raw_pairs:
-        pair = (normalize_text(raw_source), normalize_text(raw_target))
-        if not all(pair):
-            counts["empty side"] += 1
-        elif pair in seen:
-            counts["exact duplicate"] += 1
-        else:
-            seen.add(pair)
-            if max(len(side.split()) for side in pair) > _MAX_WORDS:
-                counts["over-long"] += 1
-            else:
-                pairs.append(pair)
-    removed.update(counts)
-    return pairs
-
-
-def _split(
-    pairs: list[Pair], seed: int, validation_size: int, test_size: int
-) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Deal the pairs to train, validation and test by the hash of the folded source sentence."""
-    keys = [_fold(source) for source, _ in pairs]
-    pairs_of_key = Counter(keys)
-    by_hash = iter(sorted(pairs_of_key, key=lambda key: (_hash(seed, key), key)))
-    split_of_key: dict[str, str] = {}
-    for split_name, size in (("test", test_size), ("validation", validation_size)):
-        filled = 0
-        while filled < size and (key := next(by_hash, None)) is not None:
-            split_of_key[key] = split_name
-            filled += pairs_of_key[key]
-    splits: dict[str, list[Pair]] = {"train": [], "validation": [], "test": []}
-    for key, pair in zip(keys, pairs, strict=True):
-        splits[split_of_key.get(key, "train")].append(pair)
-    return splits["train"], splits["validation"], splits["test"]
-
-
-def _drop_held_out(
-    pairs: list[Pair], held_out: list[Pair], side: int, step: str, removed: dict[str, int]
-) -> list[Pair]:
-    """Leave out the pairs that share a folded sentence, on one side, with the held-out pairs."""
-    held_out_sentences = {_fold(pair[side]) for pair in held_out}
-    kept = [pair for pair in pairs if _fold(pair[side]) not in held_out_sentences]
-    removed[step] = len(pairs) - len(kept)
-    return kept
-
-
-def _lowest_hashes(
-    pairs: list[Pair], size: int, seed: int, step: str, removed: dict[str, int]
-) -> list[Pair]:
-    """Keep the `size` pairs whose source sentences hash lowest, in the order of the corpus."""
-    by_hash = sorted(range(len(pairs)), key=lambda index: _hash(seed, _fold(pairs[index][0])))
-    kept = [pairs[index] for index in sorted(by_hash[:size])]
-    removed[step] = len(pairs) - len(kept)
-    return kept
-
-
-def _phrasebook_splits(
-    english_first: bool,
-    seed: int,
-    validation_size: int,
-    test_size: int,
-    removed: dict[str, int],
-) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Generate the phrasebook in its own splits, at most the wanted sizes held out."""
-    from transformer_tf.text.phrasebook import generate_phrasebook
-
-    splits: dict[str, list[Pair]] = {"train": [], "validation": [], "test": []}
-    for phrase in generate_phrasebook(seed=seed):
-        english, german = normalize_text(phrase.source), normalize_text(phrase.target)
-        splits[phrase.split].append((english, german) if english_first else (german, english))
-    test = _lowest_hashes(splits["test"], test_size, seed, "test_size", removed)
-    validation = _lowest_hashes(
-        splits["validation"], validation_size, seed, "validation_size", removed
-    )
-    # Its splits differ in their English; turned round, the source may repeat across them.
-    validation = _drop_held_out(validation, test, 0, "source leak (validation)", removed)
-    train = _drop_held_out(splits["train"], validation + test, 0, "source leak (train)", removed)
-    return train, validation, test

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
-import shutil
-from collections.abc import Iterable
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import sentencepiece
 from bpemb import BPEmb
 
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text.download import fetch
+from transformer_tf.text.restoring import Truecaser, restore
 
-BPEMB_URL = "https://nlp.h-its.org/bpemb"
+MAX_TRAINING_SENTENCES = 1_000_000
 # The files of the project are fixed; these have been checked.
-BPEMB_SHA256 = {
-    "en.wiki.bpe.vs10000.model": "843d908206b03fe85f77b2de4220e5ad8574f343afb58bd25bad0c5087103557",
+BPEMB_HASHES = {
+    "en.wiki.bpe.vs10000.model": (
+        "sha256:843d908206b03fe85f77b2de4220e5ad8574f343afb58bd25bad0c5087103557"
+    ),
 }
 
 
@@ -37,6 +43,7 @@ class Tokenizer:
         model_file: A SentencePiece model.
         lowercase: Whether text is prepared as for the official BPEmb models: in lower case, with
             every digit a 0.
+        truecaser: Knows how words of the language are cased, to `restore` what `lowercase` loses.
 
     Raises:
         DataError: If `model_file` is missing or not a SentencePiece model.
@@ -45,9 +52,12 @@ class Tokenizer:
     pad_id = 0
     unk_id = 1
 
-    def __init__(self, model_file: Path, lowercase: bool = False):
+    def __init__(
+        self, model_file: Path, lowercase: bool = False, truecaser: Truecaser | None = None
+    ):
         self.model_file = Path(model_file)
         self.lowercase = lowercase
+        self.truecaser = truecaser
         try:
             # Without `lang` BPEmb wants some `emb_file`; `segmentation_only` never opens it.
             self.bpemb = BPEmb(
@@ -58,6 +68,7 @@ class Tokenizer:
             )
         except (OSError, RuntimeError) as error:
             raise DataError(f"{self.model_file} is missing or not a SentencePiece model") from error
+        self._content = self.model_file.read_bytes()
         self.start_id = self.bpemb.vocab_size
         self.end_id = self.bpemb.vocab_size + 1
         self.vocab_size = self.bpemb.vocab_size + 2
@@ -88,9 +99,9 @@ class Tokenizer:
         name = f"{language}.wiki.bpe.vs{vocab_size}.model"
         path = fetch(
             f"bpemb/{language}/{name}",
-            f"{BPEMB_URL}/{language}/{name}",
+            f"{bpemb_url(language)}/{name}",
             Path(directory),
-            BPEMB_SHA256.get(name),
+            BPEMB_HASHES.get(name),
         )
         return cls(path, lowercase=True)
 
@@ -109,8 +120,6 @@ class Tokenizer:
         Raises:
             ConfigError: If the sentences do not yield so many pieces.
         """
-        import sentencepiece
-
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
@@ -138,16 +147,53 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text, without start and end."""
-        return [index or self.unk_id for index in self.bpemb.encode_ids(text)]
+        return self.encode_sentences([text])[0][1:-1]
 
     def encode_sentence(self, text: str) -> list[int]:
         """The ids of a text as the model reads it: start, the sub-words, end."""
-        return [self.start_id, *self.encode(text), self.end_id]
+        return self.encode_sentences([text])[0]
+
+    def encode_sentences(
+        self, texts: Sequence[str], dropout: float = 0.0, seed: int = 0
+    ) -> list[list[int]]:
+        """The ids of many texts, each with start and end.
+
+        Args:
+            texts: The texts.
+            dropout: Share of the merges that are skipped, for BPE-dropout (Provilkov et al.
+                2020): rare words come in many spellings, which regularises the training.
+            seed: Seed of the dropout, below 2 to the 32nd.
+        """
+        if self.lowercase:
+            texts = [self.bpemb.preprocess(text) for text in texts]
+        options: dict[str, object] = {}
+        if dropout:
+            sentencepiece.set_random_generator_seed(seed)
+            # A thread begins with the seed: one for each call makes the draw repeatable.
+            options = {"enable_sampling": True, "alpha": dropout, "num_threads": 1}
+        encoded = self.bpemb.spm.encode(list(texts), out_type=int, **options)
+        # The model's index of unknown pieces is 0, the id of padding here.
+        return [
+            [self.start_id, *(index or self.unk_id for index in ids), self.end_id]
+            for ids in encoded
+        ]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; padding, start and end are left out."""
         # `BPEmb.decode_ids` takes a list of ids for a list of texts under today's SentencePiece.
         return self.bpemb.spm.decode_ids(self._pieces(ids))
+
+    def restore(self, text: str, source: str) -> str:
+        """Gives a decoded text back what `lowercase` took away, as far as that can be known.
+
+        Args:
+            text: A translation.
+            source: The sentence that it translates, for its digits.
+
+        Returns:
+            The text with digits and capitals; unchanged if the tokenizer keeps them anyway.
+        """
+        return restore(text, source, self.truecaser) if self.lowercase else text
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """A label for each id, with a leading `▁` where a word begins."""
@@ -161,16 +207,85 @@ class Tokenizer:
         left_out = (self.pad_id, self.start_id, self.end_id)
         return [0 if i == self.unk_id else i for i in map(int, ids) if i not in left_out]
 
+    @property
+    def fingerprint(self) -> bytes:
+        """A hash of everything that `encode` depends on."""
+        return hashlib.sha256(self._content + bytes([self.lowercase])).digest()
 
-def save_tokenizers(source: Tokenizer, target: Tokenizer, folder: Path) -> None:
-    """Copies the models of both languages into a folder, as `source.model`, `target.model`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for tokenizer, name in ((source, "source.model"), (target, "target.model")):
-        if tokenizer.model_file.resolve() != (folder / name).resolve():
-            shutil.copyfile(tokenizer.model_file, folder / name)
+    def save(self, path: Path) -> None:
+        """Writes all that `load` needs: the model, its settings and the truecaser if there is one.
+
+        Args:
+            path: Where the model goes, such as `source.model`; the other files beside it are
+                named alike.
+
+        Raises:
+            DataError: If a file cannot be written.
+        """
+        settings = {
+            "lowercase": self.lowercase,
+            "sha256": hashlib.sha256(self._content).hexdigest(),
+        }
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_bytes(path, self._content)
+            if self.truecaser:
+                self.truecaser.save(path.with_suffix(".truecase.tsv"))
+            _write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
+        except OSError as error:
+            raise DataError(f"Cannot write the tokenizer {path}: {error.strerror}") from error
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        """Reads what `save` wrote.
+
+        Raises:
+            DataError: One line that names the file that is missing or damaged.
+        """
+        settings_file = path.with_suffix(".json")
+        try:
+            settings = json.loads(settings_file.read_text(encoding="utf-8"))
+            lowercase, sha256 = bool(settings["lowercase"]), settings["sha256"]
+        except OSError as error:
+            raise DataError(f"Cannot read {settings_file}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{settings_file} is damaged") from error
+        tokenizer = cls(path, lowercase)
+        if hashlib.sha256(tokenizer._content).hexdigest() != sha256:
+            raise DataError(f"{path} is not the model that {settings_file} names")
+        truecase_file = path.with_suffix(".truecase.tsv")
+        if truecase_file.exists():
+            tokenizer.truecaser = Truecaser.load(truecase_file)
+        return tokenizer
 
 
-def load_tokenizers(folder: Path, lowercase: bool = False) -> tuple[Tokenizer, Tokenizer]:
-    """Reads the two tokenizers that `save_tokenizers` wrote."""
-    source = Tokenizer(folder / "source.model", lowercase)
-    return source, Tokenizer(folder / "target.model", lowercase)
+def training_sentences(pairs: Sequence[tuple[str, str]], side: int) -> Iterator[str]:
+    """The sentences of a side to train a tokenizer on.
+
+    Args:
+        pairs: The training pairs.
+        side: 0 for the sources, 1 for the targets.
+
+    Returns:
+        All of them; of more than a million, about a million from everywhere, which is enough and
+        all that memory can be expected to hold.
+    """
+    step = -(-len(pairs) // MAX_TRAINING_SENTENCES) or 1
+    return (pairs[index][side] for index in range(0, len(pairs), step))
+
+
+def bpemb_url(language: str) -> str:
+    """The address of the folder with the files of a language."""
+    # The multilingual models have moved.
+    base = BPEmb.base_url_multi if language == "multi" else BPEmb.base_url
+    return f"{base}{language}"
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    """Writes a file, whole or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

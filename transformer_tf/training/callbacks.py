@@ -49,12 +49,13 @@ class Progress(keras.callbacks.Callback):
         super().__init__()
         self.batches = batches
         self.epochs = epochs
+        self.steps = epochs * len(batches)
         # In a log file a line now and then is enough.
         self.interval = 0.5 if sys.stderr.isatty() else 30.0
 
     def on_train_begin(self, logs=None):
         self.bar = tqdm(
-            total=self.epochs * len(self.batches),
+            total=self.steps,
             mininterval=self.interval,
             maxinterval=self.interval,
             unit="step",
@@ -72,7 +73,10 @@ class Progress(keras.callbacks.Callback):
         self.bar.set_description(f"epoch {epoch + 1}/{self.epochs}", refresh=False)
 
     def on_train_batch_end(self, batch, logs=None):
-        self.tokens += self.batches.target_tokens(batch)
+        if self.batches.resampled:  # which of them it was is not known here
+            self.tokens += self.batches.num_target_tokens / len(self.batches)
+        else:
+            self.tokens += self.batches.target_tokens(batch)
         self.trained_until = time.perf_counter()
         if self.bar.n == 0:
             waited = time.monotonic() - STARTED
