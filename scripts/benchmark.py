@@ -1,0 +1,47 @@
+#!/usr/bin/env python
+"""Measure this machine: python scripts/benchmark.py data [--pairs N] [--config FILE] ..."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from transformer_tf.startup import run_command
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description="Measure this machine.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    data = commands.add_parser("data", help="from a file to batches: seconds and memory")
+    data.add_argument("--pairs", type=int, default=0, metavar="N", help="generate a corpus of N")
+    for command in (data,):
+        command.add_argument(
+            "--config",
+            type=Path,
+            default=ROOT / "configs" / "tatoeba.yaml",
+            metavar="FILE",
+            help="what to measure, by default configs/tatoeba.yaml",
+        )
+        command.add_argument("overrides", nargs="*", metavar="section.key=value")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Prints a line of JSON for each measurement, then a table."""
+    arguments = parse_arguments()
+    from transformer_tf.benchmarks.data import measure_data
+    from transformer_tf.benchmarks.report import print_row, table
+    from transformer_tf.config import load_config
+
+    config = load_config(arguments.config, arguments.overrides)
+    rows = []
+    for row in measure_data(config, arguments.pairs):
+        print_row(row)
+        rows.append(row)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
