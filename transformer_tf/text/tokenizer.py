@@ -14,6 +14,7 @@ from bpemb import BPEmb
 
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text.download import fetch
+from transformer_tf.text.merges import MergeDropout
 from transformer_tf.text.restoring import Truecaser, restore
 
 MAX_TRAINING_SENTENCES = 1_000_000
@@ -162,21 +163,31 @@ class Tokenizer:
             texts: The texts.
             dropout: Share of the merges that are skipped, for BPE-dropout (Provilkov et al.
                 2020): rare words come in many spellings, which regularises the training.
-            seed: Seed of the dropout, below 2 to the 32nd.
+            seed: Seed of the dropout.
         """
         if self.lowercase:
             texts = [self.bpemb.preprocess(text) for text in texts]
-        options: dict[str, object] = {}
+        model = self.bpemb.spm
         if dropout:
-            sentencepiece.set_random_generator_seed(seed)
-            # A thread begins with the seed: one for each call makes the draw repeatable.
-            options = {"enable_sampling": True, "alpha": dropout, "num_threads": 1}
-        encoded = self.bpemb.spm.encode(list(texts), out_type=int, **options)
+            drop = MergeDropout(self._piece_scores(), dropout, seed)
+            sentences = model.encode(list(texts), out_type=str)
+            encoded = [model.piece_to_id(drop.cut(pieces)) for pieces in sentences]
+        else:
+            encoded = model.encode(list(texts), out_type=int)
         # The model's index of unknown pieces is 0, the id of padding here.
         return [
             [self.start_id, *(index or self.unk_id for index in ids), self.end_id]
             for ids in encoded
         ]
+
+    def _piece_scores(self) -> dict[str, float]:
+        """The pieces that merges make, with their scores."""
+        model = self.bpemb.spm
+        return {
+            model.id_to_piece(index): model.get_score(index)
+            for index in range(model.get_piece_size())
+            if not (model.is_control(index) or model.is_unknown(index) or model.is_byte(index))
+        }
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; padding, start and end are left out."""
