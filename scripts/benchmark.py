@@ -32,8 +32,9 @@ def main() -> None:
     """Prints a line of JSON for each measurement, then a table."""
     arguments = parse_arguments()
     from transformer_tf.benchmarks.data import measure_data
-    from transformer_tf.benchmarks.report import print_row, table
+    from transformer_tf.benchmarks.report import print_row
     from transformer_tf.config import load_config
+    from transformer_tf.tables import table
 
     config = load_config(arguments.config, arguments.overrides)
     rows = []

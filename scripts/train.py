@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Train a translator: python scripts/train.py [--config FILE] [section.key=value ...]."""
+"""Train a translator: python scripts/train.py [--config FILE | --resume DIR] [key=value ...]."""
 
 import argparse
 import sys
@@ -20,18 +20,20 @@ def parse_arguments() -> argparse.Namespace:
         epilog=help_text(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
+    run = parser.add_mutually_exclusive_group()
+    run.add_argument(
         "--config",
         type=Path,
         default=ROOT / "configs" / "quickstart.yaml",
         metavar="FILE",
         help="what to train, by default configs/quickstart.yaml",
     )
+    run.add_argument("--resume", type=Path, metavar="DIR", help="go on with the run in this folder")
     parser.add_argument(
         "overrides",
         nargs="*",
         metavar="section.key=value",
-        help="changes one key of the configuration, such as training.epochs=5",
+        help="changes one key of the configuration, such as training.max_epochs=5",
     )
     return parser.parse_args()
 
@@ -39,24 +41,30 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     """Trains, tests and draws the first sample's attention."""
     arguments = parse_arguments()
-    from transformer_tf.config import load_config
+    from transformer_tf.config import load_config, load_run_config
 
-    config = load_config(arguments.config, arguments.overrides)
-    name = f"{arguments.config.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
-    folder = config.training.directory or Path("runs") / name
+    if arguments.resume:
+        folder = arguments.resume
+        config = load_run_config(folder, arguments.overrides)
+    else:
+        config = load_config(arguments.config, arguments.overrides)
+        name = f"{arguments.config.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+        folder = config.training.directory or Path("runs") / name
 
     import_keras_quietly()
     from transformer_tf.attention_maps import plot_attention, save_figure
     from transformer_tf.evaluation import evaluate, write_report
+    from transformer_tf.training.reports import summary_table
     from transformer_tf.training.trainer import Trainer
     from transformer_tf.translator import Translator
 
-    trainer = Trainer(config, folder)
+    trainer = Trainer(config, folder, resume=arguments.resume is not None)
     print(f"{trainer.corpus_table()}\n\n{trainer.summary()}", file=sys.stderr)
     translator = Translator.from_config(
         config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
     )
-    trainer.fit(translate=translator.translate)
+    rows = trainer.fit(translator)
+    print(f"\n{summary_table(rows)}\n", file=sys.stderr)
 
     scores = evaluate(translator, trainer.corpus.test, progress=True)
     write_report(scores, folder / "test.json")

@@ -22,7 +22,7 @@ SMALL = [
     "data.max_pairs=90",
     "model.d_ff=16",
     "model.num_layers=1",
-    "training.epochs=1",
+    "training.max_epochs=1",
     "training.tokens_per_batch=256",
     "training.samples=[]",
 ]

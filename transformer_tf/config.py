@@ -120,25 +120,54 @@ class TrainingConfig:
     """How the model is trained.
 
     Attributes:
-        epochs: Passes over the training pairs.
+        max_epochs: Passes over the training pairs.
+        max_steps: Batches to train on, if that is less; no limit by default.
+        max_minutes: Minutes to train for, resumed runs counted together, if that is less.
         tokens_per_batch: Most tokens of a batch on either side, padding included.
         max_shapes: Most different padded shapes of a batch.
+        accumulation_steps: Batches whose gradients make one update, as if they were one batch.
         warmup_steps: Updates until the learning rate is at its highest.
         learning_rate_scale: Factor on the learning rate of the paper's schedule.
+        clip_norm: Longest gradient, of all weights together; longer ones are scaled down to it.
         label_smoothing: Share of the probability spread over all tokens.
+        average_decay: Validate and keep an exponential moving average of the weights, of which
+            this share stays from step to step, such as 0.999; 0 for the weights as they are.
         precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
+        validate_every: Batches between validations; by default an epoch's.
+        validation_translations: Sentences translated at each validation for BLEU and chrF; 0 for
+            none.
+        best_metric: What the best weights are best at on the validation set: `perplexity`, or
+            `bleu` or `chrf` of the translations.
+        patience: Stop after so many validations without a better score; never by default.
+        save_minutes: Minutes between the states that a run can be resumed from, beside those at
+            each validation.
+        keep_states: Number of such states to keep.
+        tensorboard: Whether to write curves, sample translations and their attention for
+            TensorBoard.
         seed: Seed of everything random.
         directory: Folder of the run; by default a new one under `runs`.
         samples: Sentences that are translated at each validation.
     """
 
-    epochs: int = 30
+    max_epochs: int = 30
+    max_steps: int | None = None
+    max_minutes: float | None = None
     tokens_per_batch: int = 1024
     max_shapes: int = 16
+    accumulation_steps: int = 1
     warmup_steps: int = 4000
     learning_rate_scale: float = 1.0
+    clip_norm: float | None = None
     label_smoothing: float = 0.0
+    average_decay: float = 0.0
     precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
+    validate_every: int | None = None
+    validation_translations: int = 200
+    best_metric: Literal["perplexity", "bleu", "chrf"] = "perplexity"
+    patience: int | None = None
+    save_minutes: float = 5.0
+    keep_states: int = 2
+    tensorboard: bool = False
     seed: int = 0
     directory: Path | None = None
     samples: tuple[str, ...] = SAMPLES
@@ -193,7 +222,16 @@ class Config:
             value = _get(self, key)
             if not 0 <= value < end:
                 raise ConfigError(f"{key} must be at least 0 and less than {end}, not {value}")
-        model, tokenizer = self.model, self.tokenizer
+        for key in ABOVE_ZERO:
+            value = _get(self, key)
+            if value is not None and value <= 0:
+                raise ConfigError(f"{key} must be more than 0, not {value}")
+        model, tokenizer, training = self.model, self.tokenizer, self.training
+        if training.best_metric != "perplexity" and training.validation_translations < 1:
+            raise ConfigError(
+                f"training.best_metric={training.best_metric} needs training."
+                "validation_translations of at least 1"
+            )
         if model.d_model % model.num_heads:
             raise ConfigError(
                 "model.d_model must be a multiple of model.num_heads, "
@@ -255,9 +293,14 @@ AT_LEAST_ONE = (
     "model.num_heads",
     "model.d_ff",
     "model.max_length",
-    "training.epochs",
+    "training.max_epochs",
+    "training.max_steps",
     "training.tokens_per_batch",
     "training.max_shapes",
+    "training.accumulation_steps",
+    "training.validate_every",
+    "training.patience",
+    "training.keep_states",
     "training.warmup_steps",
     "decoding.batch_size",
     "decoding.max_length",
@@ -267,7 +310,28 @@ SHARES = {
     "tokenizer.dropout": 1,
     "model.dropout_rate": 1,
     "training.label_smoothing": 1,
+    "training.average_decay": 1,
 }
+ABOVE_ZERO = (
+    "training.max_minutes",
+    "training.learning_rate_scale",
+    "training.clip_norm",
+    "training.save_minutes",
+)
+RESUMABLE = (
+    "data.directory",
+    "data.cache_directory",
+    "training.max_epochs",
+    "training.max_steps",
+    "training.max_minutes",
+    "training.validate_every",
+    "training.validation_translations",
+    "training.patience",
+    "training.save_minutes",
+    "training.keep_states",
+    "training.tensorboard",
+    "training.samples",
+)
 
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
@@ -310,6 +374,31 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
             expected = re.sub(r"<class '(.+?)'>|typing\.", r"\1", expected)
             message = f"{key} must be {expected}, not {received!r}"
         raise ConfigError(message) from error
+
+
+def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
+    """Reads the configuration of a run that is to go on.
+
+    Args:
+        folder: The folder of the run.
+        overrides: Strings `section.key=value`, of keys that do not change what has been learnt
+            so far: how long to train, where data lies, what is reported.
+
+    Raises:
+        ConfigError: If there is no run, or another key is to be changed.
+    """
+    path = folder / "config.yaml"
+    if not path.is_file():
+        raise ConfigError(
+            f"{folder} holds no run to go on with: it has no {path.name}. A run that was stopped "
+            "before it wrote one has lost nothing; start it again"
+        )
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        if key not in RESUMABLE and not key.startswith("decoding."):
+            _check_key(key)
+            raise ConfigError(f"{key} cannot change in a run that goes on, only in a new one")
+    return load_config(path, overrides)
 
 
 def save_config(config: Config, path: Path) -> None:

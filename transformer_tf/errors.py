@@ -15,3 +15,11 @@ class ConfigError(TransformerTFError):
 
 class CheckpointError(TransformerTFError):
     """A checkpoint is missing, incomplete or damaged."""
+
+
+class TrainingDivergedError(TransformerTFError):
+    """The loss is no longer a finite number."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody stopped the run, and all is saved; the message says how to go on."""

@@ -60,8 +60,8 @@ def _run(main: Callable[[], int | None]) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         message = f"{where}{error.strerror or error}"
-    except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print(f"\n{interrupt or 'stopped'}", file=sys.stderr)
         return 130
     print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return 1

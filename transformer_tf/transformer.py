@@ -136,20 +136,55 @@ class Transformer(keras.Model):
         )
 
     def call(self, inputs, return_attention_scores=False, training=None):
-        source, target_input = inputs["source"], inputs["target_input"]
+        hidden, scores = self._hidden_and_scores(inputs, training)
+        logits = self.project(hidden)
+        return (logits, scores) if return_attention_scores else logits
+
+    def hidden(self, inputs, training=None):
+        """What `call` projects onto the vocabulary.
+
+        Args:
+            inputs: The inputs of `call`.
+            training: Whether dropout is on.
+
+        Returns:
+            Tensor `(batch, target_len, d_model)`.
+        """
+        return self._hidden_and_scores(inputs, training)[0]
+
+    def _hidden_and_scores(self, inputs, training):
+        source = inputs["source"]
         encoded, encoder_scores = self.encode(
             source, return_attention_scores=True, training=training
         )
-        logits, scores = self.decode(
-            target_input,
-            encoded,
-            padding_mask(source, self.pad_id),
-            return_attention_scores=True,
-            training=training,
+        hidden, scores = self._decode(
+            inputs["target_input"], encoded, padding_mask(source, self.pad_id), training
         )
-        return (
-            (logits, {"encoder": encoder_scores, **scores}) if return_attention_scores else logits
-        )
+        return hidden, {"encoder": encoder_scores, **scores}
+
+    def project(self, hidden):
+        """Scores every token of the target vocabulary (§3.4).
+
+        Args:
+            hidden: Tensor `(..., d_model)`.
+
+        Returns:
+            `float32` logits `(..., target_vocab_size)`.
+        """
+        if self.tie_embeddings == "none":
+            return ops.cast(self.output_projection(hidden), "float32")
+        return ops.cast(self.target_embedding.project(hidden), "float32")
+
+    def projection_weights(self):
+        """The weights of `project`, for a loss that does without the logits as a whole.
+
+        Returns:
+            The matrix `(d_model, target_vocab_size)`, and the bias `(target_vocab_size,)` or None.
+        """
+        if self.tie_embeddings == "none":
+            kernel, bias = self.output_projection.kernel, self.output_projection.bias
+            return ops.convert_to_tensor(kernel), ops.convert_to_tensor(bias)
+        return ops.transpose(ops.convert_to_tensor(self.target_embedding.embeddings)), None
 
     def encode(self, source, return_attention_scores=False, training=None):
         """Reads the source once.
@@ -195,6 +230,13 @@ class Transformer(keras.Model):
             `position`; with `return_attention_scores` a pair of them and a dictionary
             `{"decoder": [...], "cross": [...]}` of each layer's scores.
         """
+        hidden, scores = self._decode(target_input, encoded, cross_attention_mask, training)
+        if position is not None:
+            hidden = hidden[:, position : position + 1]
+        logits = self.project(hidden)
+        return (logits, scores) if return_attention_scores else logits
+
+    def _decode(self, target_input, encoded, cross_attention_mask, training):
         length = ops.shape(target_input)[1]
         attention_mask = ops.logical_and(
             padding_mask(target_input, self.pad_id), causal_mask(length)
@@ -207,15 +249,7 @@ class Transformer(keras.Model):
             return_attention_scores=True,
             training=training,
         )
-        if position is not None:
-            hidden = hidden[:, position : position + 1]
-        if self.tie_embeddings == "none":
-            logits = self.output_projection(hidden)
-        else:
-            logits = self.target_embedding.project(hidden)
-        logits = ops.cast(logits, "float32")
-        scores = {"decoder": self_scores, "cross": cross_scores}
-        return (logits, scores) if return_attention_scores else logits
+        return hidden, {"decoder": self_scores, "cross": cross_scores}
 
     def get_config(self):
         return {

@@ -49,7 +49,7 @@ def test_a_truncated_download_is_named(tmp_path):
     zip_file.write_bytes(b"PK\x03\x04 broken off")
     result = train("data.corpus=tatoeba", "data.directory=data", cwd=tmp_path)
     assert result.returncode == 1
-    assert "deu-eng.zip is not a complete, readable zip file" in result.stderr
+    assert "deu-eng.zip is damaged or not what its name says" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -59,7 +59,7 @@ def test_the_quickstart_in_small(tmp_path):
         "data.max_pairs=600",
         "data.validation_size=20",
         "data.test_size=20",
-        "training.epochs=1",
+        "training.max_epochs=1",
         "model.num_layers=1",
         "tokenizer.vocab_size=500",
         cwd=tmp_path,

@@ -15,7 +15,8 @@ from transformer_tf.config import load_config
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text.corpora import load_held_out
 from transformer_tf.text.vectors import official_vectors
-from transformer_tf.training.trainer import Trainer, endless
+from transformer_tf.training.reports import summary_table
+from transformer_tf.training.trainer import Trainer
 from transformer_tf.translator import Translator
 
 SETTINGS = [
@@ -51,19 +52,20 @@ def configure(data, *overrides):
 
 @pytest.fixture(scope="module")
 def run(data, tmp_path_factory):
-    """A finished run of two epochs: the trainer, its history and its folder."""
+    """A finished run of two epochs: the trainer, its metrics and its folder."""
     folder = tmp_path_factory.mktemp("runs") / "first"
-    config = configure(data, "training.epochs=2", "training.label_smoothing=0.1")
+    config = configure(data, "training.max_epochs=2", "training.label_smoothing=0.1")
     trainer = Trainer(config, folder)
     translator = Translator.from_config(
         config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
     )
-    return trainer, trainer.fit(translate=translator.translate), folder
+    return trainer, trainer.fit(translator), folder
 
 
 def test_the_folder_is_a_checkpoint_with_its_story(run):
-    trainer, history, folder = run
+    trainer, _, folder = run
     assert sorted(path.name for path in folder.iterdir()) == [
+        ".lock",
         "best.weights.h5",
         "config.yaml",
         "corpus.json",
@@ -71,6 +73,7 @@ def test_the_folder_is_a_checkpoint_with_its_story(run):
         "last.weights.h5",
         "metrics.csv",
         "samples.txt",
+        "state",
         "test.tsv",
         "tokenizers",
         "validation.tsv",
@@ -82,25 +85,29 @@ def test_the_folder_is_a_checkpoint_with_its_story(run):
 
 
 def test_metrics_of_every_epoch(run):
-    trainer, history, folder = run
+    trainer, metrics, folder = run
     with (folder / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["epoch"] for row in rows] == ["0", "1"]
+    assert [{name: str(value) for name, value in row.items()} for row in metrics] == rows
+    steps = trainer.max_steps
+    assert [int(row["step"]) for row in rows] == [steps // 2, steps]
+    assert [float(row["epoch"]) for row in rows] == [1, 2]
     assert float(rows[1]["loss"]) < float(rows[0]["loss"])
     assert float(rows[1]["val_perplexity"]) < float(rows[0]["val_perplexity"])
     assert all(float(row["tokens_per_second"]) > 0 for row in rows)
-    steps = 2 * len(trainer.batches)
+    assert all(0 <= float(row["val_chrf"]) <= 100 for row in rows)
     # The rate read is that of the update to come, number steps + 1 of the paper.
     expected = 16**-0.5 * min((steps + 1) ** -0.5, (steps + 1) * 20**-1.5)
     assert float(rows[1]["learning_rate"]) == pytest.approx(expected, rel=1e-5)
-    assert int(trainer.model.optimizer.iterations.value) == steps
+    assert int(trainer.training_model.optimizer.iterations.value) == steps
+    assert "val_bleu" in summary_table(metrics).splitlines()[0]
 
 
 def test_samples_at_each_validation(run):
     text = (run[2] / "samples.txt").read_text()
     assert text.count("I see 5 red cars.") == 2
-    assert "after epoch 1\n" in text
-    assert "after epoch 2\n" in text
+    for row in run[1]:
+        assert f"after step {row['step']}\n" in text
 
 
 def test_the_checkpoint_translates_as_the_trained_model_does(run):
@@ -116,15 +123,11 @@ def test_the_checkpoint_translates_as_the_trained_model_does(run):
 
 def test_the_weights_left_are_the_best(data, tmp_path, monkeypatch):
     """When the second epoch makes things worse, the first one's weights stay."""
-    config = configure(data, "training.epochs=2", "training.learning_rate_scale=1e-3")
+    config = configure(data, "training.max_epochs=2", "training.learning_rate_scale=1e-3")
     trainer = Trainer(config, tmp_path / "run")
-    evaluate = trainer.model.evaluate
+    evaluate = trainer._evaluate
     losses = iter([5.0, 7.0])
-
-    def worse_each_time(*args, **kwargs):
-        return {**evaluate(*args, **kwargs), "perplexity": next(losses)}
-
-    monkeypatch.setattr(trainer.model, "evaluate", worse_each_time)
+    monkeypatch.setattr(trainer, "_evaluate", lambda: {**evaluate(), "perplexity": next(losses)})
     trainer.fit()
     best, last = (
         (tmp_path / "run" / f"{name}.weights.h5").read_bytes() for name in ("best", "last")
@@ -138,7 +141,7 @@ def test_the_weights_left_are_the_best(data, tmp_path, monkeypatch):
 def test_one_seed_one_result(data, tmp_path):
     weights = []
     for name in ("a", "b"):
-        trainer = Trainer(configure(data, "training.epochs=1"), tmp_path / name)
+        trainer = Trainer(configure(data, "training.max_epochs=1"), tmp_path / name)
         trainer.fit()
         weights.append(trainer.model.get_weights()[0])
     np.testing.assert_allclose(weights[0], weights[1], atol=1e-5)
@@ -177,7 +180,7 @@ def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path, tie):
     )
     trainer = Trainer(config, tmp_path / "run")
     assert trainer.source_tokenizer.encode("5") == trainer.target_tokenizer.encode("5")
-    logs = trainer.model.train_on_batch(*trainer.batches[0], return_dict=True)
+    logs = trainer.training_model.train_on_batch(*trainer.batches[0], return_dict=True)
     assert np.isfinite(logs["loss"])
     assert trainer.model.encoder.compute_dtype == "bfloat16"
 
@@ -253,21 +256,23 @@ def test_official_models_with_their_vectors(data, tmp_path):
 
 def test_dropout_of_merges(data, tmp_path):
     """Each epoch has other sub-words of the same sentences; a second run has the same."""
-    config = configure(data, "tokenizer.dropout=0.3", "training.epochs=2")
+    config = configure(data, "tokenizer.dropout=0.3", "training.max_epochs=2")
     trainer, again = (Trainer(config, tmp_path / name) for name in ("a", "b"))
-    history = trainer.fit()
-    assert len(history.history["loss"]) == 2
+    rows = trainer.fit()
     steps = len(again.batches)
-    assert int(trainer.model.optimizer.iterations.value) == 2 * steps
-    assert not trainer.validation_batches.resampled
+    assert [row["step"] for row in rows] == [steps, 2 * steps]
+    assert not trainer._validation.batches.resampled
 
-    drawn = endless(again.batches)
-    first, second = ([next(drawn) for _ in range(steps)] for _ in range(2))
-    assert again.batches.pairs.source.lengths.tolist() != trainer.batches.pairs.source.ids.tolist()
+    stream = again._stream
+    stream.locate(4 * steps)  # deals the epochs
+    first, second = stream.lengths[:2]
+    sizes = [
+        sum(int(np.count_nonzero(target)) for _, target, _ in stream.take(begin, end))
+        for begin, end in ((0, first), (first, first + second))
+    ]
+    assert sizes[0] != sizes[1]
     again.batches.set_epoch(1)
     assert len(again.batches.pairs) == len(again.corpus.train)
-    sizes = [sum(int(np.count_nonzero(target)) for _, target in epoch) for epoch in (first, second)]
-    assert sizes[0] != sizes[1]
 
 
 def test_keras_has_no_state_of_ours():

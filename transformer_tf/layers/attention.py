@@ -3,7 +3,8 @@
 import keras
 from keras import ops
 
-# Added to nothing: it replaces a forbidden score, and exp(-1e9 - max) is exactly 0 in float32.
+# Added to a forbidden score: exp(score - 1e9 - max) is exactly 0 in float32. An addition, unlike a
+# choice, needs nothing of the mask again when gradients flow back.
 MASKED_SCORE = -1e9
 
 
@@ -28,7 +29,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     scores = ops.matmul(query * depth**-0.5, ops.swapaxes(key, -2, -1))
     scores = ops.cast(scores, "float32")
     if mask is not None:
-        scores = ops.where(mask, scores, MASKED_SCORE)
+        scores = scores + ops.where(mask, 0.0, MASKED_SCORE)
     # One key has all the attention; Keras warns of a softmax over a single number.
     scores = ops.ones_like(scores) if key.shape[-2] == 1 else ops.softmax(scores, axis=-1)
     return ops.matmul(ops.cast(scores, value.dtype), value), scores

@@ -1,204 +1,200 @@
-"""What happens between the steps of `fit`: progress, weights, samples and curves."""
+"""What happens between the steps of `fit`: a progress bar, a watch, averages and states."""
 
 from __future__ import annotations
 
-import csv
-import os
+import contextlib
+import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import keras
 import numpy as np
 from tqdm import tqdm
 
-from transformer_tf.checkpoint import BEST_WEIGHTS, LAST_WEIGHTS, save_weights
+from transformer_tf.errors import TrainingDivergedError
 from transformer_tf.startup import STARTED
-from transformer_tf.text.batching import Batches
+from transformer_tf.training.averaging import WeightAverage
 
 
-class ShuffleEachEpoch(keras.callbacks.Callback):
-    """Puts the training batches into the order of the epoch that begins.
+class Steps(keras.callbacks.Callback):
+    """A callback that counts the steps of a run, over all calls of `fit`.
 
-    Args:
-        batches: The training batches.
-    """
-
-    def __init__(self, batches: Batches):
-        super().__init__()
-        self.batches = batches
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self.batches.set_epoch(epoch)
-
-
-class Progress(keras.callbacks.Callback):
-    """A progress bar over the whole run, and a line for each epoch.
-
-    The bar tells the loss, accuracy and learning rate, the real target tokens per second since
-    the epoch began, and the time left of the run. The epoch's learning rate, tokens per second
-    and seconds (validation left out) are added to the logs, for the callbacks that follow.
+    Attributes:
+        step: Number of steps done.
 
     Args:
-        batches: The training batches.
-        epochs: Number of epochs of the run.
+        step: Number of steps done before.
     """
 
-    def __init__(self, batches: Batches, epochs: int):
+    def __init__(self, step: int):
         super().__init__()
-        self.batches = batches
-        self.epochs = epochs
-        self.steps = epochs * len(batches)
+        self.step = step
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.step += 1
+        self.after_step(logs)
+
+    def after_step(self, logs):
+        """What to do after a step."""
+
+
+class ProgressBar(Steps):
+    """A bar over the whole run, with the loss, the speed and the time left.
+
+    Args:
+        step: Number of steps done before.
+        total: Number of steps of the run.
+    """
+
+    def __init__(self, step: int, total: int):
+        super().__init__(step)
         # In a log file a line now and then is enough.
-        self.interval = 0.5 if sys.stderr.isatty() else 30.0
-
-    def on_train_begin(self, logs=None):
+        interval = 0.5 if sys.stderr.isatty() else 30.0
         self.bar = tqdm(
-            total=self.steps,
-            mininterval=self.interval,
-            maxinterval=self.interval,
+            total=total,
+            initial=step,
+            mininterval=interval,
+            maxinterval=interval,
             unit="step",
             dynamic_ncols=True,
             smoothing=0.05,
         )
-
-    def on_train_end(self, logs=None):
-        self.bar.close()
+        self.waited = False
 
     def on_epoch_begin(self, epoch, logs=None):
         self.begin = time.perf_counter()
-        self.trained_until = self.begin
-        self.tokens = 0
-        self.bar.set_description(f"epoch {epoch + 1}/{self.epochs}", refresh=False)
 
-    def on_train_batch_end(self, batch, logs=None):
-        if self.batches.resampled:  # which of them it was is not known here
-            self.tokens += self.batches.num_target_tokens / len(self.batches)
-        else:
-            self.tokens += self.batches.target_tokens(batch)
-        self.trained_until = time.perf_counter()
-        if self.bar.n == 0:
-            waited = time.monotonic() - STARTED
-            self.bar.write(f"first training step done {waited:.1f} s after the start", sys.stderr)
+    def after_step(self, logs):
+        if not self.waited:
+            self.waited = True
+            seconds = time.monotonic() - STARTED
+            self.write(f"first training step done {seconds:.1f} s after the start")
         if self.bar.update():  # it drew itself: give it news for the next time
-            postfix = {name: _short(logs[name]) for name in ("loss", "accuracy") if name in logs}
-            postfix["lr"] = f"{self._learning_rate():.2e}"
-            postfix["tokens/s"] = f"{self._tokens_per_second():.0f}"
-            self.bar.set_postfix(postfix, refresh=False)
+            rate = float(logs["tokens"]) / max(time.perf_counter() - self.begin, 1e-9)
+            news = {name: f"{float(logs[name]):.4g}" for name in ("loss", "accuracy")}
+            self.bar.set_postfix({**news, "tokens/s": f"{rate:.0f}"}, refresh=False)
 
-    def on_epoch_end(self, epoch, logs=None):
-        logs["learning_rate"] = self._learning_rate()
-        logs["tokens_per_second"] = self._tokens_per_second()
-        logs["seconds"] = self.trained_until - self.begin
-        line = "  ".join(f"{name} {_short(value)}" for name, value in logs.items())
-        self.bar.write(f"epoch {epoch + 1}/{self.epochs}  {line}", file=sys.stderr)
+    def write(self, text: str) -> None:
+        """Prints a text on stderr, above the bar."""
+        self.bar.write(text, file=sys.stderr)
 
-    def _learning_rate(self) -> float:
-        return float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate))
-
-    def _tokens_per_second(self) -> float:
-        return self.tokens / max(self.trained_until - self.begin, 1e-9)
+    def close(self) -> None:
+        """Leaves the bar as it is."""
+        self.bar.close()
 
 
-class SaveWeights(keras.callbacks.Callback):
-    """Keeps the weights after each epoch, and those with the lowest validation perplexity.
+class StopOnDivergence(Steps):
+    """Ends the training at the first step whose loss is not a finite number.
+
+    The loss of a step is looked at after the next one has been started, so that an accelerator
+    need not wait for us.
 
     Args:
-        folder: The checkpoint's folder.
+        step: Number of steps done before.
+        describe: From the number of a step, counted from 0, to where its batch stands.
     """
 
-    def __init__(self, folder: Path):
-        super().__init__()
-        self.folder = folder
-        self.best = np.inf
+    def __init__(self, step: int, describe: Callable[[int], str]):
+        super().__init__(step)
+        self.describe = describe
+        self.loss = 0.0
+
+    def after_step(self, logs):
+        self.check(self.step - 2)
+        self.loss = logs["loss"]
 
     def on_epoch_end(self, epoch, logs=None):
-        save_weights(self.model, self.folder / LAST_WEIGHTS)
-        if logs["val_perplexity"] < self.best:
-            self.best = logs["val_perplexity"]
-            save_weights(self.model, self.folder / BEST_WEIGHTS)
+        self.check(self.step - 1)
+
+    def check(self, step: int | None = None) -> None:
+        """Looks at the last loss, that of a step counted from 0."""
+        step = self.step - 1 if step is None else step
+        if not np.isfinite(float(self.loss)):
+            raise TrainingDivergedError(
+                f"The loss became {float(self.loss)} at step {step + 1} ({self.describe(step)})"
+            )
+        self.loss = 0.0
 
 
-class TranslateSamples(keras.callbacks.Callback):
-    """Translates the same few sentences at each validation and keeps what became of them.
+class AverageWeights(Steps):
+    """Takes the weights into an average after each step.
 
     Args:
-        sentences: The sentences.
-        translate: From sentences to translations.
-        path: The text file that the translations are appended to.
+        step: Number of steps done before.
+        average: The average.
+        model: The model whose weights are averaged.
+    """
+
+    def __init__(self, step: int, average: WeightAverage, model: keras.Model):
+        super().__init__(step)
+        self.average = average
+        self.averaged = model
+
+    def after_step(self, logs):
+        if self.average.due(self.step):
+            _ = self.model  # on JAX this brings the variables up to date
+            self.average.update(self.averaged, self.step)
+
+
+class SaveNowAndThen(Steps):
+    """Saves the state of the run every few minutes, and ends it when it is asked to.
+
+    Args:
+        step: Number of steps done before.
+        save: Saves the state after a number of steps.
+        minutes: Time between two states.
+        stop: Says whether the training should end now.
     """
 
     def __init__(
-        self,
-        sentences: Sequence[str],
-        translate: Callable[[list[str]], list[str]],
-        path: Path,
+        self, step: int, save: Callable[[int], None], minutes: float, stop: Callable[[], bool]
     ):
-        super().__init__()
-        self.sentences = list(sentences)
-        self.translate = translate
-        self.path = path
+        super().__init__(step)
+        self.save = save
+        self.seconds = 60 * minutes
+        self.stop = stop
 
-    def on_epoch_end(self, epoch, logs=None):
-        if not self.sentences:
-            return
-        lines = [f"after epoch {epoch + 1}"]
-        for sentence, translation in zip(
-            self.sentences, self.translate(self.sentences), strict=True
-        ):
-            lines.append(f"  {sentence}\n  → {translation}")
-        text = "\n".join(lines)
-        tqdm.write(text, file=sys.stderr)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(text + "\n")
+    def on_epoch_begin(self, epoch, logs=None):
+        self.saved = time.monotonic()
+
+    def after_step(self, logs):
+        if self.stop():
+            self.model.stop_training = True
+        elif time.monotonic() - self.saved > self.seconds:
+            _ = self.model  # on JAX this brings the variables up to date
+            self.save(self.step)
+            self.saved = time.monotonic()
 
 
-class Curves(keras.callbacks.Callback):
-    """Draws loss and accuracy of training and validation over the epochs.
+class StopSignal:
+    """Whether somebody wants the run to end: Ctrl-C, or the SIGTERM of a scheduler.
 
-    Args:
-        metrics: The CSV file of the run's metrics.
-        path: The picture, drawn anew after each epoch.
+    The first signal asks for an end after the step that is under way; a second one ends the
+    process at once.
+
+    Attributes:
+        received: Whether a signal came.
     """
 
-    def __init__(self, metrics: Path, path: Path):
-        super().__init__()
-        self.metrics = metrics
-        self.path = path
+    def __init__(self) -> None:
+        self.received = False
 
-    def on_epoch_end(self, epoch, logs=None):
-        draw_curves(self.metrics, self.path)
+    @contextlib.contextmanager
+    def listen(self) -> Iterator[None]:
+        """Takes signals while the context lasts, if this is the main thread."""
+        before = {}
+        with contextlib.suppress(ValueError):  # another thread may not
+            for number in (signal.SIGINT, signal.SIGTERM):
+                before[number] = signal.signal(number, self._handle)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
-
-def draw_curves(metrics: Path, path: Path) -> None:
-    """Draws a run's `metrics.csv` as a picture with two panels, loss and accuracy.
-
-    Args:
-        metrics: A CSV file with the columns epoch, loss, accuracy, val_loss and val_accuracy.
-        path: The picture to write, whole or not at all.
-    """
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    with metrics.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    epochs = [int(row["epoch"]) + 1 for row in rows]
-    figure = Figure(figsize=(9, 3.5), layout="constrained")
-    for axes, name, unit in zip(
-        figure.subplots(1, 2), ("loss", "accuracy"), ("nats a token", "share"), strict=True
-    ):
-        for column, label in ((name, "training"), (f"val_{name}", "validation")):
-            axes.plot(epochs, [float(row[column]) for row in rows], marker="o", label=label)
-        axes.set_title(f"{name} ({unit})")
-        axes.set_xlabel("epoch")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.grid(alpha=0.3)
-        axes.legend()
-    partial = path.with_name(f".partial-{path.name}")
-    figure.savefig(partial, dpi=120)
-    os.replace(partial, path)
-
-
-def _short(value: float) -> str:
-    return f"{float(value):.4g}"
+    def _handle(self, number, frame):
+        if self.received:
+            raise KeyboardInterrupt
+        self.received = True
+        tqdm.write("\nsaving the state; once more to stop at once", file=sys.stderr)

@@ -1,4 +1,9 @@
-"""Cross-entropy over the real tokens of a padded batch, with label smoothing (§5.4)."""
+"""Cross-entropy over the real tokens of a padded batch, with label smoothing (§5.4).
+
+`MaskedCrossEntropy` is the loss as one reads it, of logits. `projected_cross_entropy` is the same
+number with the last projection inside, which is what the trainer uses: the logits of a batch are
+the largest tensor of a step by far, and it can do without them as a whole.
+"""
 
 import keras
 from keras import ops
@@ -69,3 +74,52 @@ class MaskedCrossEntropy(keras.losses.Loss):
             "label_smoothing": self.label_smoothing,
             "pad_id": self.pad_id,
         }
+
+
+def projected_cross_entropy(
+    hidden, kernel, bias, target_output, weights, label_smoothing=0.0, training=True
+):
+    """Projects vectors onto the vocabulary and compares with the tokens that should have come.
+
+    Args:
+        hidden: Tensor `(batch, target_len, d_model)`.
+        kernel: Tensor `(d_model, vocab_size)`.
+        bias: Tensor `(vocab_size,)`, or None.
+        target_output: Integer tensor `(batch, target_len)`.
+        weights: `float32` tensor `(batch, target_len)`, the weight of each token in the loss; 0
+            for padding.
+        label_smoothing: Share of the probability spread over the whole vocabulary.
+        training: Whether gradients will be asked for.
+
+    Returns:
+        Three `float32` scalars: the weighted sum of the losses, which has gradients; and over the
+        tokens of positive weight the sum of -log p, in nats, and the number of those whose
+        logit is the highest.
+    """
+    if keras.backend.backend() == "tensorflow":
+        from transformer_tf.training.chunked_loss import chunked_cross_entropy
+
+        flat = ops.reshape(hidden, (-1, hidden.shape[-1]))
+        return chunked_cross_entropy(
+            flat,
+            kernel,
+            bias,
+            ops.reshape(target_output, (-1,)),
+            ops.reshape(weights, (-1,)),
+            label_smoothing,
+            training,
+        )
+    logits = ops.matmul(hidden, ops.cast(kernel, hidden.dtype))
+    logits = ops.cast(logits, "float32")
+    if bias is not None:
+        logits = logits + bias
+    log_sum = ops.logsumexp(logits, axis=-1)
+    score = ops.squeeze(ops.take_along_axis(logits, target_output[..., None], axis=-1), axis=-1)
+    losses = log_sum - score
+    real = ops.cast(weights > 0, "float32")
+    correct = ops.cast(score >= ops.max(logits, axis=-1), "float32")
+    smoothed = losses
+    if label_smoothing:
+        spread = log_sum - ops.mean(logits, axis=-1)
+        smoothed = (1 - label_smoothing) * losses + label_smoothing * spread
+    return ops.sum(smoothed * weights), ops.sum(losses * real), ops.sum(correct * real)

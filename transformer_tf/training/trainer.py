@@ -1,30 +1,42 @@
-"""From a configuration to a trained checkpoint."""
+"""From a configuration to a trained checkpoint, in as many parts as it takes."""
 
 from __future__ import annotations
 
-import itertools
+import contextlib
+import hashlib
 import json
+import re
 import sys
-from collections.abc import Callable, Iterator
+import time
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import keras
 import numpy as np
+from filelock import FileLock, Timeout
 
 from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
+    LAST_WEIGHTS,
     SOURCE_MODEL,
     TARGET_MODEL,
     TOKENIZER_FOLDER,
     build_model,
     load_weights,
     save_checkpoint,
+    save_weights,
 )
 from transformer_tf.config import Config
-from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.text.batching import Batch, Batches
+from transformer_tf.errors import (
+    CheckpointError,
+    ConfigError,
+    DataError,
+    Interrupted,
+    TrainingDivergedError,
+)
+from transformer_tf.scoring import score
+from transformer_tf.text.batching import Batches
 from transformer_tf.text.cleaning import removed_table
 from transformer_tf.text.corpora import Corpus, cache_directory, data_directory, load_corpus
 from transformer_tf.text.encoded import EncodedPairs, cached_pairs, encode_pairs
@@ -32,70 +44,24 @@ from transformer_tf.text.pairs import StoredPairs
 from transformer_tf.text.restoring import Truecaser
 from transformer_tf.text.tokenizer import Tokenizer, training_sentences
 from transformer_tf.text.vectors import official_vectors
+from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.callbacks import (
-    Curves,
-    Progress,
-    SaveWeights,
-    ShuffleEachEpoch,
-    TranslateSamples,
+    AverageWeights,
+    ProgressBar,
+    SaveNowAndThen,
+    StopOnDivergence,
+    StopSignal,
 )
-from transformer_tf.training.losses import MaskedCrossEntropy
-from transformer_tf.training.metrics import Perplexity, TokenAccuracy
-from transformer_tf.training.schedule import TransformerSchedule
+from transformer_tf.training.model import compile_training_model
+from transformer_tf.training.reports import TensorBoard, Translates, draw_curves, write_metrics
+from transformer_tf.training.state import Progress, load_state, save_state
+from transformer_tf.training.stream import BatchStream, as_dataset
 
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
 CURVES_FILE = "curves.png"
 CORPUS_FILE = "corpus.json"
-
-
-class BatchSequence(keras.utils.PyDataset):
-    """`Batches` as `fit` takes them on every back end but TensorFlow."""
-
-    def __init__(self, batches: Batches):
-        super().__init__()
-        self.batches = batches
-
-    def __len__(self) -> int:
-        return len(self.batches)
-
-    def __getitem__(self, index: int) -> Batch:
-        return self.batches[index]
-
-
-def endless(batches: Batches) -> Iterator[Batch]:
-    """One epoch of batches after the other."""
-    for epoch in itertools.count():
-        batches.set_epoch(epoch)
-        for index in range(len(batches)):
-            yield batches[index]
-
-
-def as_dataset(batches: Batches) -> Any:
-    """`Batches` in the form that `fit` takes on the back end in use.
-
-    Returns:
-        A dataset of one epoch; an endless one if the pairs are drawn anew each epoch, because
-        `fit` wants the same number of batches of every epoch.
-    """
-    if keras.backend.backend() != "tensorflow":
-        return endless(batches) if batches.resampled else BatchSequence(batches)
-    import tensorflow as tf
-
-    # `fit` would guess from the first two batches of a PyDataset which sizes are fixed, and stop
-    # at the first batch of another size.
-    ids = tf.TensorSpec((None, None), tf.int32)
-    signature = ({"source": ids, "target_input": ids}, ids)
-    if batches.resampled:
-        dataset = tf.data.Dataset.from_generator(
-            lambda: endless(batches), output_signature=signature
-        )
-    else:
-        dataset = tf.data.Dataset.from_generator(
-            lambda: (batches[index] for index in range(len(batches))), output_signature=signature
-        )
-        dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(batches)))
-    return dataset.prefetch(2)
+LOCK_FILE = ".lock"
 
 
 class Trainer:
@@ -106,51 +72,65 @@ class Trainer:
         source_tokenizer: The tokenizer of the source language.
         target_tokenizer: The tokenizer of the target language.
         batches: The training batches.
-        validation_batches: The validation batches.
-        model: The compiled model.
+        model: The Transformer.
+        training_model: The compiled model with its loss.
+        progress: How far the run has come.
+        max_steps: Number of batches to train on in all.
 
     Args:
         config: What to train on what.
         folder: Where the run goes; made if missing.
+        resume: Whether to go on with the run in the folder.
 
     Raises:
-        ConfigError: If the folder holds a run already, or the configuration does not fit the data.
-        DataError: If the corpus cannot be had.
+        ConfigError: If the folder holds files already and `resume` is not asked for, if another
+            process trains in it, or if the configuration does not fit the data.
+        DataError: If the corpus cannot be had, or is not the one the run began with.
+        CheckpointError: If all states to resume from are damaged.
     """
 
-    def __init__(self, config: Config, folder: Path):
+    def __init__(self, config: Config, folder: Path, resume: bool = False):
         self.config = config
         self.folder = folder
-        if folder.exists() and any(folder.iterdir()):
-            raise ConfigError(f"training.directory={folder} holds files already; name a new folder")
-        keras.utils.set_random_seed(config.training.seed)
+        if not resume and folder.exists() and any(folder.iterdir()):
+            raise ConfigError(
+                f"training.directory={folder} holds files already: name a new folder, or go on "
+                f"with the run in it: --resume {folder}"
+            )
+        training = config.training
+        keras.utils.set_random_seed(training.seed)
         self._too_long: dict[str, int] = {}
-        self.corpus = load_corpus(config.data, config.training.seed)
+        self.corpus = load_corpus(config.data, training.seed)
         folder.mkdir(parents=True, exist_ok=True)
-        self.corpus.save_held_out(folder)
-        self.source_tokenizer, self.target_tokenizer = make_tokenizers(config, self.corpus, folder)
+        self._lock = _lock(folder)
+        if resume:
+            self.source_tokenizer = Tokenizer.load(folder / SOURCE_MODEL)
+            self.target_tokenizer = Tokenizer.load(folder / TARGET_MODEL)
+        else:
+            self.corpus.save_held_out(folder)
+            tokenizers = make_tokenizers(config, self.corpus, folder)
+            self.source_tokenizer, self.target_tokenizer = tokenizers
         save_checkpoint(folder, config, self.source_tokenizer, self.target_tokenizer)
 
         self.batches = self._training_batches()
-        self.validation_batches = self._batches(
-            self._encode(self.corpus.validation, "validation"), shuffle=False
+        self._stream = BatchStream(self.batches, training.accumulation_steps)
+        self._validation = BatchStream(
+            self._batches(self._encode(self.corpus.validation, "validation"), shuffle=False)
         )
         self._write_corpus_summary()
+        self.max_steps = min(
+            training.max_epochs * self._stream.steps_per_epoch,
+            training.max_steps or sys.maxsize,
+        )
         self.model = build_model(config, self.source_tokenizer, self.target_tokenizer)
         if config.tokenizer.init_embeddings:
             self._init_embeddings()
-        schedule = TransformerSchedule(
-            config.model.d_model,
-            config.training.warmup_steps,
-            config.training.learning_rate_scale,
-        )
-        self.model.compile(
-            optimizer=keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9),
-            loss=MaskedCrossEntropy(config.training.label_smoothing),
-            metrics=[TokenAccuracy(), Perplexity()],
-            # XLA compiles every shape anew; TensorFlow's own kernels take any.
-            jit_compile=keras.backend.backend() != "tensorflow",
-        )
+        self.training_model = compile_training_model(self.model, config)
+        self.average = WeightAverage(training.average_decay) if training.average_decay else None
+        self._last_saved: int | None = None
+        self.progress = Progress(fingerprint=_fingerprint(self.batches.pairs))
+        if resume:
+            self._restore()
 
     def _training_batches(self) -> Batches:
         settings = self.config.tokenizer
@@ -227,55 +207,236 @@ class Trainer:
     def summary(self) -> str:
         """A few lines about what will be trained on what."""
         batches = self.batches
+        resumed = f", resumed after step {self.progress.step}" if self.progress.step else ""
         return (
             f"{len(batches.pairs)} training pairs, {batches.num_target_tokens} target tokens an "
             f"epoch in {len(batches)} batches of {len(batches.shapes)} shapes, "
             f"{batches.padding_share:.1%} padding\n"
             f"{self.model.count_params():,} parameters, {self.config.training.precision}, "
-            f"{keras.backend.backend()}; the run goes to {self.folder}"
+            f"{keras.backend.backend()}; the run goes to {self.folder}{resumed}"
         )
 
-    def fit(
-        self, translate: Callable[[list[str]], list[str]] | None = None
-    ) -> keras.callbacks.History:
-        """Trains for the configured epochs and leaves the model with its best weights.
+    def fit(self, translator: Translates | None = None) -> list[dict[str, Any]]:
+        """Trains to the end and leaves the model with its best weights.
 
         Args:
-            translate: Translates the sample sentences at each validation; None for no samples.
+            translator: Translates with the model at each validation; None for no translations.
 
         Returns:
-            The history of the metrics.
+            The metrics of each validation.
+
+        Raises:
+            TrainingDivergedError: If the loss is no longer finite. The states before are kept.
+            Interrupted: After Ctrl-C or SIGTERM. The state is saved.
+            CheckpointError: If a state cannot be written.
         """
-        metrics = self.folder / METRICS_FILE
-        callbacks: list[keras.callbacks.Callback] = [
-            Progress(self.batches, self.config.training.epochs),
-            keras.callbacks.TerminateOnNaN(),
-            SaveWeights(self.folder),
-            keras.callbacks.CSVLogger(metrics),
-            Curves(metrics, self.folder / CURVES_FILE),
-        ]
-        steps_per_epoch = None
-        if self.batches.resampled:
-            steps_per_epoch = len(self.batches)
-        else:
-            callbacks.insert(0, ShuffleEachEpoch(self.batches))
-        if translate is not None:
-            samples = self.config.training.samples
-            callbacks.append(TranslateSamples(samples, translate, self.folder / SAMPLES_FILE))
-        history = self.model.fit(
-            as_dataset(self.batches),
-            validation_data=as_dataset(self.validation_batches),
-            epochs=self.config.training.epochs,
-            steps_per_epoch=steps_per_epoch,
-            callbacks=callbacks,
-            shuffle=False,
-            verbose=0,
-        )
+        training = self.config.training
+        board = TensorBoard(self.folder) if training.tensorboard else None
+        self._bar = ProgressBar(self.progress.step, self.max_steps)
+        self._signal = StopSignal()
+        try:
+            with self._signal.listen():
+                while not self._finished():
+                    row = self._train_until(self._next_validation())
+                    if self._signal.received:
+                        self._save()
+                        raise Interrupted(
+                            f"stopped after step {self.progress.step}; "
+                            f"go on with: python scripts/train.py --resume {self.folder}"
+                        )
+                    self._validate(row, translator, board)
+                    self._save()
+        finally:
+            self._bar.close()
+            if board is not None:
+                board.close()
         if (self.folder / BEST_WEIGHTS).is_file():
             load_weights(self.model, self.folder / BEST_WEIGHTS)
-        else:
-            print("No epoch improved on the validation set", file=sys.stderr)
-        return history
+        return self.progress.rows
+
+    def _finished(self) -> bool:
+        training, progress = self.config.training, self.progress
+        return bool(
+            progress.step >= self.max_steps
+            or (training.max_minutes and progress.seconds >= 60 * training.max_minutes)
+            or (training.patience and progress.validations_since_best >= training.patience)
+        )
+
+    def _next_validation(self) -> int:
+        """The step after which to validate next."""
+        every = self.config.training.validate_every or self._stream.steps_per_epoch
+        return min((self.progress.step // every + 1) * every, self.max_steps)
+
+    def _train_until(self, end: int) -> dict[str, Any]:
+        """Trains up to a step, or to a signal or the end of the time, and returns the metrics."""
+        training = self.config.training
+        begin = self.progress.step
+        seconds_before, started = self.progress.seconds, time.monotonic()
+
+        def seconds() -> float:
+            return seconds_before + time.monotonic() - started
+
+        def stop() -> bool:
+            return self._signal.received or bool(
+                training.max_minutes and seconds() >= 60 * training.max_minutes
+            )
+
+        def save(step: int) -> None:
+            watch.check()
+            self.progress.step, self.progress.seconds = step, seconds()
+            self._save()
+
+        watch = StopOnDivergence(begin, self._stream.describe)
+        callbacks = [self._bar, watch]
+        if self.average is not None:
+            callbacks.append(AverageWeights(begin, self.average, self.model))
+        callbacks.append(SaveNowAndThen(begin, save, training.save_minutes, stop))
+        try:
+            history = self.training_model.fit(
+                as_dataset(lambda: self._stream.take(begin, end), end - begin),
+                steps_per_epoch=end - begin,
+                callbacks=callbacks,
+                shuffle=False,
+                verbose=0,
+            )
+        except TrainingDivergedError as error:
+            raise TrainingDivergedError(f"{error}. {self._advice()}") from error
+        self.progress.step = watch.step
+        self.progress.seconds = seconds()
+        metrics = {name: float(values[-1]) for name, values in history.history.items()}
+        tokens = metrics.pop("tokens")
+        took = self.progress.seconds - seconds_before
+        return {
+            "step": self.progress.step,
+            "epoch": round(self.progress.step / self._stream.steps_per_epoch, 3),
+            **metrics,
+            "learning_rate": float(
+                keras.ops.convert_to_numpy(self.training_model.optimizer.learning_rate)
+            ),
+            "tokens_per_second": tokens / max(took, 1e-9),
+            "seconds": took,
+        }
+
+    def _advice(self) -> str:
+        training = self.config.training
+        last = self._last_saved
+        kept = f"The state after step {last} is kept" if last is not None else "No state is kept"
+        options = [f"training.learning_rate_scale={training.learning_rate_scale / 2:g}"]
+        if training.clip_norm is None:
+            options.append("training.clip_norm=1")
+        if training.precision == "mixed_float16":
+            options.append("training.precision=mixed_bfloat16")
+        return f"{kept} in {self.folder}. Try a new run with {' or '.join(options)}"
+
+    def _validate(
+        self, row: dict[str, Any], translator: Translates | None, board: TensorBoard | None
+    ) -> None:
+        """Completes a row of metrics, keeps the weights if they are the best, and reports."""
+        started = time.monotonic()
+        model, progress = self.model, self.progress
+        samples: list[tuple[str, Any]] = []
+        with self.average.in_place(model) if self.average else contextlib.nullcontext():
+            row.update({f"val_{name}": value for name, value in self._evaluate().items()})
+            if translator is not None:
+                row.update(self._translation_scores(translator))
+                samples = [
+                    (sentence, translator.attend(sentence))
+                    for sentence in self.config.training.samples
+                ]
+            save_weights(model, self.folder / LAST_WEIGHTS)
+            score = row.get(f"val_{self.config.training.best_metric}", np.nan)
+            if self._is_better(score):
+                progress.best = score
+                progress.validations_since_best = 0
+                save_weights(model, self.folder / BEST_WEIGHTS)
+            else:
+                progress.validations_since_best += 1
+        progress.rows.append(row)
+        progress.seconds += time.monotonic() - started
+
+        line = "  ".join(f"{name} {_short(value)}" for name, value in row.items())
+        self._bar.write(line)
+        if samples:
+            text = "\n".join(
+                [f"after step {progress.step}"]
+                + [f"  {sentence}\n  → {made.translation}" for sentence, made in samples]
+            )
+            self._bar.write(text)
+            with (self.folder / SAMPLES_FILE).open("a", encoding="utf-8") as file:
+                file.write(text + "\n")
+        write_metrics(progress.rows, self.folder / METRICS_FILE)
+        draw_curves(progress.rows, self.folder / CURVES_FILE)
+        if board is not None:
+            board.write(row, samples)
+
+    def _evaluate(self) -> dict[str, float]:
+        steps = self._validation.steps_per_epoch
+        metrics = self.training_model.evaluate(
+            as_dataset(lambda: self._validation.take(0, steps), steps),
+            steps=steps,
+            verbose=0,
+            return_dict=True,
+        )
+        return {name: float(value) for name, value in metrics.items() if name != "tokens"}
+
+    def _translation_scores(self, translator: Translates) -> dict[str, float]:
+        count = self.config.training.validation_translations
+        pairs = [self.corpus.validation[i] for i in range(min(count, len(self.corpus.validation)))]
+        if not pairs:
+            return {}
+        made = translator.translate([source for source, _ in pairs])
+        scores = score(made, [target for _, target in pairs])
+        return {"val_bleu": scores.bleu, "val_chrf": scores.chrf}
+
+    def _is_better(self, score: float) -> bool:
+        if not np.isfinite(score):
+            return False
+        if self.progress.best is None:
+            return True
+        lower_is_better = self.config.training.best_metric == "perplexity"
+        return score < self.progress.best if lower_is_better else score > self.progress.best
+
+    def _variables(self) -> list[Any]:
+        """All variables that the next step depends on, in a fixed order."""
+        optimizer = self.training_model.optimizer
+        return [*self.training_model.variables, *optimizer.variables]
+
+    def _save(self) -> None:
+        self.progress.epoch_lengths = self._stream.lengths
+        arrays = [
+            (variable.path, keras.ops.convert_to_numpy(variable)) for variable in self._variables()
+        ]
+        if self.average is not None:
+            arrays += [("average", value) for value in self.average.values]
+        save_state(self.folder, self.progress, arrays, self.config.training.keep_states)
+        self._last_saved = self.progress.step
+
+    def _restore(self) -> None:
+        """Goes on from the latest state, if there is one."""
+        state = load_state(self.folder)
+        if state is None:
+            return
+        progress, arrays = state
+        if progress.fingerprint != self.progress.fingerprint:
+            raise DataError(
+                f"The training pairs are not those that the run in {self.folder} began with"
+            )
+        variables = self._variables()
+        averages = [value for name, value in arrays if name == "average"]
+        saved = [(name, value) for name, value in arrays if name != "average"]
+        if [(_kind(v.path), tuple(v.shape)) for v in variables] != [
+            (_kind(name), value.shape) for name, value in saved
+        ]:
+            raise CheckpointError(
+                f"The state in {self.folder} is that of another model or another version"
+            )
+        for variable, (_, value) in zip(variables, saved, strict=True):
+            variable.assign(value)
+        if self.average is not None:
+            self.average.restore(averages)
+        self._stream.lengths = progress.epoch_lengths
+        self.progress = progress
+        self._last_saved = progress.step
 
 
 def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Tokenizer, Tokenizer]:
@@ -304,3 +465,30 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
         Tokenizer.train(sources, settings.vocab_size, folder / SOURCE_MODEL),
         Tokenizer.train(targets, settings.vocab_size, folder / TARGET_MODEL),
     )
+
+
+def _lock(folder: Path) -> FileLock:
+    """Keeps other processes from training in the same folder, as long as this one lives."""
+    lock = FileLock(folder / LOCK_FILE)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise ConfigError(f"Another process is training in {folder}") from error
+    return lock
+
+
+def _fingerprint(pairs: EncodedPairs) -> str:
+    """A hash that tells training sets apart."""
+    digest = hashlib.sha256()
+    for side in (pairs.source, pairs.target):
+        digest.update(np.ascontiguousarray(side.lengths, dtype="int64").tobytes())
+    return digest.hexdigest()
+
+
+def _kind(path: str) -> str:
+    """The path of a variable without the numbers that Keras counts objects of a process with."""
+    return re.sub(r"_\d+", "", path)
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

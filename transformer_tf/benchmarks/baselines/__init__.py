@@ -1,0 +1,1 @@
+"""What the training is measured against: the article's loop, and PyTorch."""

@@ -1,0 +1,99 @@
+"""What `fit` trains: a Transformer together with its loss."""
+
+from __future__ import annotations
+
+import keras
+from keras import ops
+
+from transformer_tf.config import Config
+from transformer_tf.training.losses import projected_cross_entropy
+from transformer_tf.training.schedule import TransformerSchedule
+
+
+class TrainingModel(keras.Model):
+    """A Transformer and its loss, so that a step need not keep the logits.
+
+    It is fitted on `(inputs, target_output, weights)`. The weights of a batch's tokens say how much
+    each counts in the gradient; by default real tokens share a weight of 1 equally. A caller who
+    spreads one update over several batches or devices gives every token the same weight, so that
+    each counts alike wherever it stands. Metrics are means over real tokens, whatever the
+    weights: `loss`, label smoothing included; `accuracy`; `perplexity`, exp of the mean
+    cross-entropy without smoothing; and `tokens`, how many they were.
+
+    Args:
+        transformer: The built model.
+        label_smoothing: ε of §5.4, from 0 to less than 1.
+    """
+
+    def __init__(self, transformer: keras.Model, label_smoothing: float = 0.0):
+        super().__init__(name="training", dtype=transformer.dtype_policy)
+        self.transformer = transformer
+        self.label_smoothing = label_smoothing
+        self.loss_mean = keras.metrics.Mean(name="token_loss")
+        self.cross_entropy_mean = keras.metrics.Mean(name="cross_entropy")
+        self.accuracy_mean = keras.metrics.Mean(name="accuracy")
+        self.built = True
+
+    def call(self, inputs, training=None):
+        return self.transformer.hidden(inputs, training=training)
+
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True, **kwargs
+    ):
+        target = ops.cast(y, "int32")
+        real = ops.cast(ops.not_equal(target, self.transformer.pad_id), "float32")
+        tokens = ops.sum(real)
+        if sample_weight is None:
+            weights = real / ops.maximum(tokens, 1.0)
+        else:
+            weights = real * ops.cast(sample_weight, "float32")
+        kernel, bias = self.transformer.projection_weights()
+        loss, cross_entropy, correct = projected_cross_entropy(
+            y_pred, kernel, bias, target, weights, self.label_smoothing, training
+        )
+        count = ops.maximum(tokens, 1.0)
+        all_weights = ops.maximum(ops.sum(weights), 1e-30)
+        self.loss_mean.update_state(loss / all_weights, sample_weight=tokens)
+        self.cross_entropy_mean.update_state(cross_entropy / count, sample_weight=tokens)
+        self.accuracy_mean.update_state(correct / count, sample_weight=tokens)
+        return loss
+
+    def get_metrics_result(self):
+        return {
+            "loss": self.loss_mean.result(),
+            "accuracy": self.accuracy_mean.result(),
+            "perplexity": ops.exp(self.cross_entropy_mean.result()),
+            "tokens": ops.convert_to_tensor(self.accuracy_mean.count),
+        }
+
+
+def compile_training_model(transformer: keras.Model, config: Config) -> TrainingModel:
+    """The model of a configuration with its loss and the optimiser of §5.3, ready for `fit`.
+
+    Args:
+        transformer: The built model.
+        config: How to train it.
+    """
+    training = config.training
+    model = TrainingModel(transformer, training.label_smoothing)
+    several = training.accumulation_steps > 1
+    schedule = TransformerSchedule(
+        config.model.d_model,
+        training.warmup_steps,
+        training.learning_rate_scale,
+        training.accumulation_steps,
+    )
+    model.compile(
+        optimizer=keras.optimizers.Adam(
+            schedule,
+            beta_1=0.9,
+            beta_2=0.98,
+            epsilon=1e-9,
+            global_clipnorm=training.clip_norm,
+            gradient_accumulation_steps=training.accumulation_steps if several else None,
+        ),
+        # XLA compiles every shape anew; TensorFlow's own kernels take any.
+        jit_compile=keras.backend.backend() != "tensorflow",
+    )
+    model.optimizer.build(model.trainable_variables)
+    return model
