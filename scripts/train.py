@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+from transformer_tf.errors import ConfigError
 from transformer_tf.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +30,12 @@ def parse_arguments() -> argparse.Namespace:
         help="what to train, by default configs/quickstart.yaml",
     )
     run.add_argument("--resume", type=Path, metavar="DIR", help="go on with the run in this folder")
+    several = parser.add_argument_group("several machines, each with one process (needs JAX)")
+    several.add_argument("--processes", type=int, default=1, metavar="N", help="how many")
+    several.add_argument("--process", type=int, default=0, metavar="I", help="this one, from 0")
+    several.add_argument(
+        "--coordinator", default="localhost:8476", metavar="HOST:PORT", help="of process 0"
+    )
     parser.add_argument(
         "overrides",
         nargs="*",
@@ -51,6 +58,13 @@ def main() -> None:
         name = f"{arguments.config.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = config.training.directory or Path("runs") / name
 
+    group = None
+    if arguments.processes > 1:
+        if not (arguments.resume or config.training.directory):
+            raise ConfigError("Several processes need the same training.directory")
+        from transformer_tf.training.distribution import join
+
+        group = join(arguments.coordinator, arguments.processes, arguments.process)
     import_keras_quietly()
     from transformer_tf.attention_maps import plot_attention, save_figure
     from transformer_tf.evaluation import evaluate, write_report
@@ -58,12 +72,14 @@ def main() -> None:
     from transformer_tf.training.trainer import Trainer
     from transformer_tf.translator import Translator
 
-    trainer = Trainer(config, folder, resume=arguments.resume is not None)
+    trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group)
     print(f"{trainer.corpus_table()}\n\n{trainer.summary()}", file=sys.stderr)
     translator = Translator.from_config(
-        config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
+        config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
     )
     rows = trainer.fit(translator)
+    if not trainer.group.writes:
+        return
     print(f"\n{summary_table(rows)}\n", file=sys.stderr)
 
     scores = evaluate(translator, trainer.corpus.test, progress=True)

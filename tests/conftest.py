@@ -9,6 +9,8 @@ from transformer_tf.startup import import_keras_quietly
 
 import_keras_quietly()
 
+import keras  # noqa: E402
+
 # Each size a different prime, so that a swapped axis fails.
 BATCH, SOURCE_LEN, TARGET_LEN = 2, 7, 5
 SOURCE_VOCAB, TARGET_VOCAB = 13, 11
@@ -18,6 +20,12 @@ SOURCE_VOCAB, TARGET_VOCAB = 13, 11
 def cache(tmp_path_factory):
     """Prepared data goes to a folder of the tests, those of their processes too."""
     os.environ["TRANSFORMER_TF_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    """The weights of a test's models are the same each time."""
+    keras.utils.set_random_seed(0)
 
 
 @pytest.fixture

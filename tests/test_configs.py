@@ -99,11 +99,11 @@ def test_a_configuration_takes_steps(path, tmp_path, monkeypatch):
     config = load_config(path, overrides)
     trainer = Trainer(config, tmp_path / "run")
     before = trainer.model.get_weights()
-    history = trainer.fit()
+    rows = trainer.fit()
     if close:
         close()
-    assert np.isfinite(history.history["loss"][0])
-    steps = int(trainer.model.optimizer.iterations.value)
+    assert np.isfinite(rows[0]["loss"])
+    steps = int(trainer.training_model.optimizer.iterations.value)
     assert steps == len(trainer.batches) >= 3
     assert any((a != b).any() for a, b in zip(before, trainer.model.get_weights(), strict=True))
 
@@ -115,7 +115,7 @@ def test_real_corpora_take_steps(name, folder, tmp_path):
     overrides = [*SMALL, "data.max_pairs=2000", "tokenizer.vocab_size=1000"]
     config = load_config(CONFIGS / f"{name}.yaml", [*overrides, f"data.directory={REAL_DATA}"])
     trainer = Trainer(config, tmp_path / "run")
-    first = trainer.model.train_on_batch(*trainer.batches[0], return_dict=True)
+    first = trainer.training_model.train_on_batch(*trainer.batches[0], return_dict=True)
     assert np.isfinite(first["loss"])
     if name == "multi30k":
         assert len(trainer.corpus.test) == 5

@@ -132,6 +132,7 @@ class TrainingConfig:
         label_smoothing: Share of the probability spread over all tokens.
         average_decay: Validate and keep an exponential moving average of the weights, of which
             this share stays from step to step, such as 0.999; 0 for the weights as they are.
+        devices: Devices of this process that share each batch; more than 1 needs JAX.
         precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
         validate_every: Batches between validations; by default an epoch's.
         validation_translations: Sentences translated at each validation for BLEU and chrF; 0 for
@@ -160,6 +161,7 @@ class TrainingConfig:
     clip_norm: float | None = None
     label_smoothing: float = 0.0
     average_decay: float = 0.0
+    devices: int = 1
     precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
     validate_every: int | None = None
     validation_translations: int = 200
@@ -298,6 +300,7 @@ AT_LEAST_ONE = (
     "training.tokens_per_batch",
     "training.max_shapes",
     "training.accumulation_steps",
+    "training.devices",
     "training.validate_every",
     "training.patience",
     "training.keep_states",

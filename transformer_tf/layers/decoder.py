@@ -4,6 +4,7 @@ import keras
 
 from transformer_tf.layers.attention import MultiHeadAttention
 from transformer_tf.layers.feed_forward import FeedForward
+from transformer_tf.layers.normalization import LayerNormalization
 from transformer_tf.layers.residual import Residual
 
 
@@ -177,7 +178,7 @@ class Decoder(keras.layers.Layer):
         for layer in self.layers:
             layer.build(x_shape, encoded_shape)
         if self.pre_norm:
-            self.norm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="norm")
+            self.norm = LayerNormalization(dtype=policy, name="norm")
             self.norm.build(x_shape)
 
     def call(

@@ -4,6 +4,7 @@ import keras
 
 from transformer_tf.layers.attention import MultiHeadAttention
 from transformer_tf.layers.feed_forward import FeedForward
+from transformer_tf.layers.normalization import LayerNormalization
 from transformer_tf.layers.residual import Residual
 
 
@@ -145,7 +146,7 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers:
             layer.build(x_shape)
         if self.pre_norm:
-            self.norm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="norm")
+            self.norm = LayerNormalization(dtype=policy, name="norm")
             self.norm.build(x_shape)
 
     def call(self, x, attention_mask=None, return_attention_scores=False, training=None):

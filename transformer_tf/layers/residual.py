@@ -2,6 +2,8 @@
 
 import keras
 
+from transformer_tf.layers.normalization import LayerNormalization
+
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class Residual(keras.layers.Layer):
@@ -33,9 +35,7 @@ class Residual(keras.layers.Layer):
         self.pre_norm = pre_norm
 
     def build(self, x_shape, y_shape=None):
-        self.norm = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=self.dtype_policy, name="norm"
-        )
+        self.norm = LayerNormalization(dtype=self.dtype_policy, name="norm")
         self.norm.build(x_shape)
         self.dropout = keras.layers.Dropout(self.dropout_rate, dtype=self.dtype_policy)
 

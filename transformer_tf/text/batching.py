@@ -67,6 +67,7 @@ class Batches:
             drawn at random. They take the place of `pairs`.
         max_length: Most ids of a sentence of any epoch, start and end included. Needed with
             `resample`: the shapes are chosen once and must hold what is still to be drawn.
+        rows_multiple: Every batch has a multiple of so many rows, for devices that share it.
 
     Attributes:
         shapes: The `(source_len, target_len)` of the buckets, in the order of their sizes.
@@ -88,12 +89,14 @@ class Batches:
         shuffle: bool = True,
         resample: Callable[[int], EncodedPairs] | None = None,
         max_length: int | None = None,
+        rows_multiple: int = 1,
     ):
         if not len(pairs):
             raise ValueError("`pairs` must hold at least one pair. Received: none")
         if resample and not max_length:
             raise ValueError("`resample` needs `max_length`. Received: max_length=None")
         self.tokens_per_batch = tokens_per_batch
+        self.rows_multiple = rows_multiple
         self.seed = seed
         self.shuffle = shuffle
         self.pairs = pairs
@@ -164,7 +167,8 @@ class Batches:
 
     def rows(self, shape: Shape) -> int:
         """Number of rows of a batch of a shape."""
-        return self.tokens_per_batch // max(shape)
+        rows = self.tokens_per_batch // max(shape)
+        return max(rows // self.rows_multiple, 1) * self.rows_multiple
 
     def __len__(self) -> int:
         return len(self._batches)

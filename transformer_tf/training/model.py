@@ -7,6 +7,7 @@ from keras import ops
 
 from transformer_tf.config import Config
 from transformer_tf.training.losses import projected_cross_entropy
+from transformer_tf.training.optimizer import Adam
 from transformer_tf.training.schedule import TransformerSchedule
 
 
@@ -84,7 +85,7 @@ def compile_training_model(transformer: keras.Model, config: Config) -> Training
         training.accumulation_steps,
     )
     model.compile(
-        optimizer=keras.optimizers.Adam(
+        optimizer=Adam(
             schedule,
             beta_1=0.9,
             beta_2=0.98,

@@ -77,7 +77,16 @@ def draw_curves(rows: Sequence[Row], path: Path) -> None:
 
 def summary_table(rows: Sequence[Row], most: int = 12) -> str:
     """The metrics of a run as a table, of a long run every second row, or third, and so on."""
-    names = "step epoch loss val_loss val_perplexity val_accuracy val_bleu val_chrf".split()
+    names = [
+        "step",
+        "epoch",
+        "loss",
+        "val_loss",
+        "val_perplexity",
+        "val_accuracy",
+        "val_bleu",
+        "val_chrf",
+    ]
     names += ["tokens_per_second", "seconds"]
     every = -(-len(rows) // most)
     chosen = [row for number, row in enumerate(rows, 1) if (len(rows) - number) % every == 0]

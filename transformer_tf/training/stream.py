@@ -128,4 +128,9 @@ def as_dataset(make: Any, steps: int) -> Any:
     signature = ({"source": ids, "target_input": ids}, ids, weights)
     dataset = tf.data.Dataset.from_generator(make, output_signature=signature)
     # A set of unknown size makes Keras count one update too many.
-    return dataset.apply(tf.data.experimental.assert_cardinality(steps)).prefetch(2)
+    dataset = dataset.apply(tf.data.experimental.assert_cardinality(steps)).prefetch(2)
+    # There is nothing to tune, and the thread that does sleeps 10 ms, 20 ms, 40 ms and so on;
+    # at the end `fit` would have to wait, up to a minute, until it wakes.
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)

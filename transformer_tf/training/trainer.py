@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import sys
+import tempfile
 import time
 from itertools import chain
 from pathlib import Path
@@ -52,10 +53,12 @@ from transformer_tf.training.callbacks import (
     StopOnDivergence,
     StopSignal,
 )
+from transformer_tf.training.distribution import Group, check_all_alike, share_batches
 from transformer_tf.training.model import compile_training_model
 from transformer_tf.training.reports import TensorBoard, Translates, draw_curves, write_metrics
 from transformer_tf.training.state import Progress, load_state, save_state
 from transformer_tf.training.stream import BatchStream, as_dataset
+from transformer_tf.transformer import Transformer
 
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
@@ -72,7 +75,9 @@ class Trainer:
         source_tokenizer: The tokenizer of the source language.
         target_tokenizer: The tokenizer of the target language.
         batches: The training batches.
-        model: The Transformer.
+        model: The Transformer that is trained.
+        translation_model: The same for use between the steps; in one of several processes a copy,
+            because what is shared among them can only be used by all at once.
         training_model: The compiled model with its loss.
         progress: How far the run has come.
         max_steps: Number of batches to train on in all.
@@ -81,6 +86,7 @@ class Trainer:
         config: What to train on what.
         folder: Where the run goes; made if missing.
         resume: Whether to go on with the run in the folder.
+        group: The processes that share the run, started with `distribution.join`.
 
     Raises:
         ConfigError: If the folder holds files already and `resume` is not asked for, if another
@@ -89,48 +95,80 @@ class Trainer:
         CheckpointError: If all states to resume from are damaged.
     """
 
-    def __init__(self, config: Config, folder: Path, resume: bool = False):
+    def __init__(
+        self, config: Config, folder: Path, resume: bool = False, group: Group | None = None
+    ):
         self.config = config
         self.folder = folder
-        if not resume and folder.exists() and any(folder.iterdir()):
+        self.group = group or Group()
+        if self.group.size > 1:
+            _check_several_processes(config)
+        if not resume and self.group.writes and folder.exists() and any(folder.iterdir()):
             raise ConfigError(
                 f"training.directory={folder} holds files already: name a new folder, or go on "
                 f"with the run in it: --resume {folder}"
             )
         training = config.training
-        keras.utils.set_random_seed(training.seed)
         self._too_long: dict[str, int] = {}
         self.corpus = load_corpus(config.data, training.seed)
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _lock(folder)
-        if resume:
-            self.source_tokenizer = Tokenizer.load(folder / SOURCE_MODEL)
-            self.target_tokenizer = Tokenizer.load(folder / TARGET_MODEL)
-        else:
-            self.corpus.save_held_out(folder)
-            tokenizers = make_tokenizers(config, self.corpus, folder)
-            self.source_tokenizer, self.target_tokenizer = tokenizers
-        save_checkpoint(folder, config, self.source_tokenizer, self.target_tokenizer)
+        if self.group.writes:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _lock(folder)
+        self._prepare_tokenizers(resume)
 
+        several = self.group.size > 1
+        copy = self._build_model() if several else None  # before it would be shared, too
+        self._rows_multiple = share_batches(training.devices, self.group)
         self.batches = self._training_batches()
-        self._stream = BatchStream(self.batches, training.accumulation_steps)
-        self._validation = BatchStream(
-            self._batches(self._encode(self.corpus.validation, "validation"), shuffle=False)
+        self._stream = BatchStream(
+            self.batches, training.accumulation_steps, self.group.number, self.group.size
         )
-        self._write_corpus_summary()
+        self._validation = BatchStream(
+            self._batches(self._encode(self.corpus.validation, "validation"), shuffle=False),
+            process=self.group.number,
+            processes=self.group.size,
+        )
+        fingerprint = _fingerprint(self.batches.pairs)
+        check_all_alike(self.group, "training pairs", fingerprint)
+        if self.group.writes:
+            self._write_corpus_summary()
         self.max_steps = min(
             training.max_epochs * self._stream.steps_per_epoch,
             training.max_steps or sys.maxsize,
         )
-        self.model = build_model(config, self.source_tokenizer, self.target_tokenizer)
+        keras.utils.set_random_seed(training.seed)
+        self.model = self._build_model()
+        self.translation_model = copy or self.model
         if config.tokenizer.init_embeddings:
             self._init_embeddings()
         self.training_model = compile_training_model(self.model, config)
         self.average = WeightAverage(training.average_decay) if training.average_decay else None
         self._last_saved: int | None = None
-        self.progress = Progress(fingerprint=_fingerprint(self.batches.pairs))
+        self.progress = Progress(fingerprint=fingerprint)
         if resume:
             self._restore()
+
+    def _prepare_tokenizers(self, resume: bool) -> None:
+        """Reads the tokenizers of the run, or makes them and writes what a checkpoint needs."""
+        folder = self.folder
+        if resume:
+            self.source_tokenizer = Tokenizer.load(folder / SOURCE_MODEL)
+            self.target_tokenizer = Tokenizer.load(folder / TARGET_MODEL)
+            if self.group.writes:
+                save_checkpoint(folder, self.config, self.source_tokenizer, self.target_tokenizer)
+            return
+        if not self.group.writes:
+            # Every process makes the same ones, and only the first may write to the folder.
+            self._scratch = tempfile.TemporaryDirectory()
+            folder = Path(self._scratch.name)
+        else:
+            self.corpus.save_held_out(folder)
+        tokenizers = make_tokenizers(self.config, self.corpus, folder)
+        self.source_tokenizer, self.target_tokenizer = tokenizers
+        check_all_alike(
+            self.group, "tokenizers", "".join(each.fingerprint.hex() for each in tokenizers)
+        )
+        save_checkpoint(folder, self.config, *tokenizers)
 
     def _training_batches(self) -> Batches:
         settings = self.config.tokenizer
@@ -173,8 +211,16 @@ class Trainer:
     def _batches(self, pairs: EncodedPairs, **options: Any) -> Batches:
         training = self.config.training
         return Batches(
-            pairs, training.tokens_per_batch, training.max_shapes, training.seed, **options
+            pairs,
+            training.tokens_per_batch,
+            training.max_shapes,
+            training.seed,
+            rows_multiple=self._rows_multiple,
+            **options,
         )
+
+    def _build_model(self) -> Transformer:
+        return build_model(self.config, self.source_tokenizer, self.target_tokenizer)
 
     def _init_embeddings(self) -> None:
         """Gives both embeddings the pretrained vectors of their BPEmb models."""
@@ -231,11 +277,13 @@ class Trainer:
             CheckpointError: If a state cannot be written.
         """
         training = self.config.training
-        board = TensorBoard(self.folder) if training.tensorboard else None
+        board = TensorBoard(self.folder) if training.tensorboard and self.group.writes else None
         self._bar = ProgressBar(self.progress.step, self.max_steps)
         self._signal = StopSignal()
         try:
-            with self._signal.listen():
+            # Of several processes each would stop after another step, and wait for the others.
+            alone = self.group.size == 1
+            with self._signal.listen() if alone else contextlib.nullcontext():
                 while not self._finished():
                     row = self._train_until(self._next_validation())
                     if self._signal.received:
@@ -251,7 +299,7 @@ class Trainer:
             if board is not None:
                 board.close()
         if (self.folder / BEST_WEIGHTS).is_file():
-            load_weights(self.model, self.folder / BEST_WEIGHTS)
+            load_weights(self.translation_model, self.folder / BEST_WEIGHTS)
         return self.progress.rows
 
     def _finished(self) -> bool:
@@ -337,23 +385,36 @@ class Trainer:
         samples: list[tuple[str, Any]] = []
         with self.average.in_place(model) if self.average else contextlib.nullcontext():
             row.update({f"val_{name}": value for name, value in self._evaluate().items()})
-            if translator is not None:
+            if model is not self.translation_model:
+                self.translation_model.set_weights(model.get_weights())
+            if translator is not None and self.group.writes:
                 row.update(self._translation_scores(translator))
                 samples = [
                     (sentence, translator.attend(sentence))
                     for sentence in self.config.training.samples
                 ]
-            save_weights(model, self.folder / LAST_WEIGHTS)
+            self._save_weights(LAST_WEIGHTS)
             score = row.get(f"val_{self.config.training.best_metric}", np.nan)
             if self._is_better(score):
                 progress.best = score
                 progress.validations_since_best = 0
-                save_weights(model, self.folder / BEST_WEIGHTS)
+                self._save_weights(BEST_WEIGHTS)
             else:
                 progress.validations_since_best += 1
         progress.rows.append(row)
         progress.seconds += time.monotonic() - started
+        if self.group.writes:
+            self._report(row, samples, board)
 
+    def _save_weights(self, name: str) -> None:
+        if self.group.writes:
+            save_weights(self.translation_model, self.folder / name)
+
+    def _report(
+        self, row: dict[str, Any], samples: list[tuple[str, Any]], board: TensorBoard | None
+    ) -> None:
+        """Tells of a validation, on the screen and in the folder."""
+        progress = self.progress
         line = "  ".join(f"{name} {_short(value)}" for name, value in row.items())
         self._bar.write(line)
         if samples:
@@ -402,6 +463,9 @@ class Trainer:
         return [*self.training_model.variables, *optimizer.variables]
 
     def _save(self) -> None:
+        self._last_saved = self.progress.step
+        if not self.group.writes:
+            return
         self.progress.epoch_lengths = self._stream.lengths
         arrays = [
             (variable.path, keras.ops.convert_to_numpy(variable)) for variable in self._variables()
@@ -409,7 +473,6 @@ class Trainer:
         if self.average is not None:
             arrays += [("average", value) for value in self.average.values]
         save_state(self.folder, self.progress, arrays, self.config.training.keep_states)
-        self._last_saved = self.progress.step
 
     def _restore(self) -> None:
         """Goes on from the latest state, if there is one."""
@@ -465,6 +528,18 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
         Tokenizer.train(sources, settings.vocab_size, folder / SOURCE_MODEL),
         Tokenizer.train(targets, settings.vocab_size, folder / TARGET_MODEL),
     )
+
+
+def _check_several_processes(config: Config) -> None:
+    """Refuses what each of several processes would decide for itself.
+
+    Raises:
+        ConfigError: For such a setting.
+    """
+    if config.training.max_minutes:
+        raise ConfigError("training.max_minutes needs one process; use training.max_steps")
+    if config.training.best_metric != "perplexity":
+        raise ConfigError("training.best_metric of several processes must be perplexity")
 
 
 def _lock(folder: Path) -> FileLock:

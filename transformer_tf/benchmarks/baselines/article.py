@@ -11,9 +11,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-BATCH_SIZE = 64
-LENGTH = 42  # 40 sub-words, start and end
-
 
 def positional_encoding(length: int, depth: int) -> np.ndarray:
     """Sine and cosine of every position, `(length, depth)`."""
@@ -107,7 +104,7 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
 
 
 def make_step(layers: int, d_model: int, heads: int, d_ff: int, rate: float, vocab: int):
-    """The loop's train step: a function of source and target ids, both `(64, 42)`."""
+    """The loop's train step: a function of source, target input and target output ids."""
     model = ArticleTransformer(layers, d_model, heads, d_ff, rate, vocab)
     optimizer = keras.optimizers.Adam(Schedule(d_model), beta_1=0.9, beta_2=0.98, epsilon=1e-9)
     loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -115,9 +112,8 @@ def make_step(layers: int, d_model: int, heads: int, d_ff: int, rate: float, voc
     train_accuracy = keras.metrics.SparseCategoricalAccuracy()
     ids = tf.TensorSpec((None, None), tf.int32)
 
-    @tf.function(input_signature=[ids, ids])
-    def step(source, target):
-        target_input, real = target[:, :-1], target[:, 1:]
+    @tf.function(input_signature=[ids, ids, ids])
+    def step(source, target_input, real):
         with tf.GradientTape() as tape:
             logits = model(source, target_input, training=True)
             mask = tf.cast(real != 0, tf.float32)
@@ -126,5 +122,6 @@ def make_step(layers: int, d_model: int, heads: int, d_ff: int, rate: float, voc
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         train_loss(loss)
         train_accuracy(real, logits)
+        return loss
 
     return step

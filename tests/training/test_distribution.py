@@ -1,0 +1,116 @@
+"""Two processes on this machine take the same steps as one with the same batches, on JAX."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.training.test_trainer import SETTINGS, configure, data  # noqa: F401
+from transformer_tf.checkpoint import load_checkpoint
+from transformer_tf.errors import ConfigError
+from transformer_tf.training.distribution import Group
+from transformer_tf.training.trainer import Trainer
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = [
+    *SETTINGS,
+    "training.max_steps=6",
+    "training.validate_every=3",
+    "training.max_shapes=1",
+    "data.max_length=70",
+    "training.clip_norm=1.0",
+]
+
+
+def run(data, folder, *overrides, size=1, devices=1):  # noqa: F811
+    """Trains in `size` processes of `devices` devices and returns what each of them printed."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {
+        "KERAS_BACKEND": "jax",
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+        "JAX_PLATFORMS": "cpu",
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.training.worker", data, folder, str(size), str(number)]
+            + [str(port), *OPTIONS, f"training.devices={devices}", *overrides],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=environment,
+        )
+        for number in range(size)
+    ]
+    try:
+        results = [process.communicate(timeout=400) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    for process, (_, errors) in zip(processes, results, strict=True):
+        assert process.returncode == 0, errors
+    return [output for output, _ in results]
+
+
+def weights(folder):
+    """All weights but those whose gradient is nothing but rounding, which Adam makes large."""
+    model = load_checkpoint(folder)[1]
+    return {
+        weight.path: np.asarray(weight)
+        for weight in model.weights
+        if "key_projection/bias" not in weight.path
+    }
+
+
+@pytest.fixture(scope="module")
+def rows(data, tmp_path_factory):  # noqa: F811
+    """The token budget with which a batch has 8 rows, also where it is not to be shared."""
+    trainer = Trainer(configure(data, *OPTIONS), tmp_path_factory.mktemp("rows") / "run")
+    trainer._lock.release()
+    return f"training.tokens_per_batch={8 * max(trainer.batches.shapes[0])}"
+
+
+@pytest.fixture(scope="module")
+def one(data, rows, tmp_path_factory):  # noqa: F811
+    folder = tmp_path_factory.mktemp("one") / "run"
+    return folder, run(data, folder, rows)
+
+
+def assert_same(folder, other):
+    mine, theirs = weights(folder), weights(other)
+    for name in mine:
+        np.testing.assert_allclose(mine[name], theirs[name], atol=2e-5, err_msg=name)
+
+
+def test_two_processes_train_as_one(data, rows, one, tmp_path):  # noqa: F811
+    folder = tmp_path / "run"
+    outputs = run(data, folder, rows, size=2)
+    assert outputs[0] == outputs[1]
+    assert_same(folder, one[0])
+    assert sorted(path.name for path in folder.glob("*.weights.h5")) == [
+        "best.weights.h5",
+        "last.weights.h5",
+    ]
+
+
+def test_two_devices_train_as_one(data, rows, one, tmp_path):  # noqa: F811
+    folder = tmp_path / "run"
+    run(data, folder, rows, devices=2)
+    assert_same(folder, one[0])
+
+
+def test_what_each_process_would_decide_for_itself_is_refused(data, tmp_path):  # noqa: F811
+    for override in ("training.max_minutes=3", "training.best_metric=bleu"):
+        with pytest.raises(ConfigError, match="process"):
+            Trainer(configure(data, override), tmp_path / "run", group=Group(2, 0))
+
+
+def test_several_devices_need_jax(data, tmp_path):  # noqa: F811
+    with pytest.raises(ConfigError, match="KERAS_BACKEND=jax, not tensorflow"):
+        Trainer(configure(data, "training.devices=2"), tmp_path / "run")

@@ -1,0 +1,156 @@
+"""The loss without logits, the weights of tokens, averages: against the plain way."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB
+from transformer_tf.text.batching import Batches
+from transformer_tf.text.encoded import EncodedPairs
+from transformer_tf.training import chunked_loss
+from transformer_tf.training.averaging import INTERVAL, WeightAverage
+from transformer_tf.training.losses import MaskedCrossEntropy
+from transformer_tf.training.metrics import Perplexity, TokenAccuracy
+from transformer_tf.training.model import TrainingModel
+from transformer_tf.training.stream import BatchStream
+from transformer_tf.transformer import Transformer
+
+START = 9
+
+
+def make_model(**options):
+    sizes = {"num_layers": 1, "d_model": 16, "num_heads": 2, "d_ff": 8, "dropout_rate": 0.0}
+    model = Transformer(
+        **(sizes | {"source_vocab_size": SOURCE_VOCAB, "target_vocab_size": TARGET_VOCAB} | options)
+    )
+    model.build()
+    return model
+
+
+@pytest.fixture
+def batch(random):
+    source = random.integers(1, SOURCE_VOCAB, (3, 6)).astype("int32")
+    target = random.integers(1, TARGET_VOCAB, (3, 6)).astype("int32")
+    source[1, 4:] = target[1, 3:] = target[2, 5:] = 0
+    return {"source": source, "target_input": target[:, :-1]}, target[:, 1:]
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("chunk", [4, 512])
+@pytest.mark.parametrize("tie", ["none", "target"])
+def test_one_step_as_with_logits(batch, smoothing, chunk, tie, monkeypatch):
+    """The step of plain gradient descent and all metrics, as Keras makes them from logits."""
+    monkeypatch.setattr(chunked_loss, "CHUNK", chunk)
+    plain = make_model(tie_embeddings=tie)
+    ours = make_model(tie_embeddings=tie)
+    ours.set_weights(plain.get_weights())
+    plain.compile(
+        keras.optimizers.SGD(1.0),
+        MaskedCrossEntropy(smoothing),
+        metrics=[TokenAccuracy(), Perplexity()],
+    )
+    training = TrainingModel(ours, smoothing)
+    training.compile(keras.optimizers.SGD(1.0))
+    for model, evaluated in ((plain, plain), (ours, training)):
+        model.logs = evaluated.evaluate(*batch, batch_size=3, verbose=0, return_dict=True)
+    expected = plain.train_on_batch(*batch, return_dict=True)
+    received = training.train_on_batch(*batch, return_dict=True)
+    for logs, wanted in ((received, expected), (ours.logs, plain.logs)):
+        assert float(logs["tokens"]) == np.count_nonzero(batch[1])
+        for name, value in wanted.items():
+            assert float(logs[name]) == pytest.approx(float(value), rel=1e-5), name
+    for one, other in zip(ours.get_weights(), plain.get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["mixed_bfloat16", "mixed_float16"])
+def test_mixed_precision_learns(batch, precision):
+    model = TrainingModel(make_model(dtype=precision))
+    model.compile(keras.optimizers.Adam(0.01))
+    losses = [float(model.train_on_batch(*batch, return_dict=True)["loss"]) for _ in range(60)]
+    assert losses[-1] < losses[0] / 4
+
+
+def stream(random, **options):
+    pairs = [
+        (
+            [START, *random.integers(1, START, length)],
+            [START, *random.integers(1, START, length + 1)],
+        )
+        for length in random.integers(1, 6, 40)
+    ]
+    return BatchStream(Batches(EncodedPairs.from_lists(pairs), 24, 3, seed=5), **options)
+
+
+def test_accumulated_steps_are_one_large_step(random):
+    """Batches of unlike numbers of tokens: each token counts as it would in one batch."""
+    steps = list(stream(random, steps_per_update=2).take(0, 4))
+    once = make_model()
+    twice = make_model()
+    twice.set_weights(once.get_weights())
+    accumulating = TrainingModel(twice, 0.1)
+    accumulating.compile(keras.optimizers.SGD(1.0, gradient_accumulation_steps=2))
+    whole = TrainingModel(once, 0.1)
+    whole.compile(keras.optimizers.SGD(1.0))
+    for (inputs, target, weight), (inputs2, target2, weight2) in zip(
+        steps[::2], steps[1::2], strict=True
+    ):
+        accumulating.train_on_batch(inputs, target, weight)
+        accumulating.train_on_batch(inputs2, target2, weight2)
+        assert weight.sum() + weight2.sum() == pytest.approx(2)
+        whole.train_on_batch(
+            {name: joined(inputs[name], inputs2[name]) for name in inputs},
+            joined(target, target2),
+        )
+    for one, other in zip(once.get_weights(), twice.get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def joined(one, other):
+    """Two arrays of ids as one, the narrower padded."""
+    width = max(one.shape[1], other.shape[1])
+    return np.concatenate(
+        [np.pad(ids, ((0, 0), (0, width - ids.shape[1]))) for ids in (one, other)]
+    )
+
+
+def test_a_stream_begins_anywhere(random):
+    whole = stream(np.random.default_rng(3), steps_per_update=3)
+    steps = 2 * whole.steps_per_epoch + 2
+    batches = list(whole.take(0, steps))
+    assert len(batches) == steps
+    for begin, end in ((0, 1), (1, 5), (4, steps), (steps - 1, steps)):
+        again = stream(np.random.default_rng(3), steps_per_update=3)
+        for one, other in zip(again.take(begin, end), batches[begin:end], strict=True):
+            np.testing.assert_array_equal(one[0]["source"], other[0]["source"])
+            np.testing.assert_array_equal(one[2], other[2])
+    assert whole.describe(whole.steps_per_epoch).startswith("epoch 2, batch 1 of ")
+
+
+def test_processes_share_the_rows_of_a_batch():
+    whole = list(stream(np.random.default_rng(3)).take(0, 5))
+    parts = [
+        list(stream(np.random.default_rng(3), process=number, processes=2).take(0, 5))
+        for number in range(2)
+    ]
+    for step in range(5):
+        rows = np.concatenate([part[step][1] for part in parts])
+        assert sorted(map(tuple, rows)) == sorted(map(tuple, whole[step][1]))
+        assert sum(part[step][2].sum() for part in parts) == pytest.approx(1)
+
+
+def test_average_by_hand():
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    average = WeightAverage(0.5)
+    assert [step for step in range(1, 25) if average.due(step)] == [INTERVAL, 2 * INTERVAL]
+    with average.in_place(model):  # nothing yet
+        pass
+    values = [3.0, 7.0]
+    for number, value in enumerate(values, 1):
+        model.set_weights([np.array([[value]])])
+        average.update(model, number * INTERVAL)
+    expected = 3 * 0.5**INTERVAL + 7 * (1 - 0.5**INTERVAL)
+    with average.in_place(model):
+        assert float(ops.convert_to_numpy(model.weights[0])[0, 0]) == pytest.approx(expected)
+    assert model.get_weights()[0][0, 0] == 7
