@@ -66,3 +66,24 @@ def test_a_checkpoint_gives_the_same_logits_under_jax(checkpoint, tmp_path):
     logits = np.load(tmp_path / "inputs.npz.npy")
     np.testing.assert_allclose(logits, translator.model(inputs), atol=1e-4)
     assert result.stdout.strip() == translator.translate(["I see 3 red cars."])[0].strip()
+
+
+def test_a_run_without_tensorflow(tmp_path):
+    """Training, validation, translation and attention where only JAX is installed."""
+    code = (
+        "import runpy, sys; sys.modules['tensorflow'] = sys.modules['tensorflow_text'] = None; "
+        "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, ROOT / "scripts" / "train.py"]
+        + ["data.max_pairs=300", "data.validation_size=9", "data.test_size=9"]
+        + ["tokenizer.vocab_size=400", "model.num_layers=1", "training.max_shapes=1"]
+        + ["training.max_epochs=1", "training.max_steps=3", f"training.directory={tmp_path}/run"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | {"KERAS_BACKEND": "jax"},
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "run" / "attention.png").is_file()

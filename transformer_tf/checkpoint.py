@@ -57,7 +57,6 @@ def save_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If they cannot be written, because the disk is full for instance.
     """
     bare = _without_optimizer(model)
-    bare.set_weights(model.get_weights())
     partial = path.with_name(f".{os.getpid()}.partial.weights.h5")
     try:
         bare.save_weights(partial)
@@ -123,13 +122,20 @@ def load_weights(model: Transformer, path: Path) -> None:
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path} is damaged or not of this model: {reason[:150]}") from error
-    model.set_weights(bare.get_weights())
+    if bare is not model:
+        model.set_weights(bare.get_weights())
 
 
 def _without_optimizer(model: Transformer) -> Transformer:
-    """A twin that Keras saves without the optimiser's state, twice the size of the weights."""
+    """A model, or a twin of one that is compiled.
+
+    Keras would save the optimiser's state too, twice the size of the weights.
+    """
+    if not model.compiled:
+        return model
     twin = Transformer.from_config(model.get_config())
     twin.build()
+    twin.set_weights(model.get_weights())
     return twin
 
 

@@ -61,7 +61,7 @@ def _run(main: Callable[[], int | None]) -> int:
         where = f"{error.filename}: " if error.filename else ""
         message = f"{where}{error.strerror or error}"
     except KeyboardInterrupt as interrupt:
-        print(f"\n{interrupt or 'stopped'}", file=sys.stderr)
+        print(f"\n{str(interrupt) or 'stopped'}", file=sys.stderr)
         return 130
     print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return 1

@@ -1,4 +1,4 @@
-"""Two processes on this machine take the same steps as one with the same batches, on JAX."""
+"""Two processes on this machine take the steps of one with the same batches, on JAX."""
 
 import os
 import socket
@@ -28,6 +28,7 @@ OPTIONS = [
 
 def run(data, folder, *overrides, size=1, devices=1):  # noqa: F811
     """Trains in `size` processes of `devices` devices and returns what each of them printed."""
+    options = [] if "resume" in overrides else [*OPTIONS, f"training.devices={devices}"]
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
@@ -39,7 +40,7 @@ def run(data, folder, *overrides, size=1, devices=1):  # noqa: F811
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.training.worker", data, folder, str(size), str(number)]
-            + [str(port), *OPTIONS, f"training.devices={devices}", *overrides],
+            + [str(port), *options, *overrides],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -88,10 +89,13 @@ def assert_same(folder, other):
         np.testing.assert_allclose(mine[name], theirs[name], atol=2e-5, err_msg=name)
 
 
-def test_two_processes_train_as_one(data, rows, one, tmp_path):  # noqa: F811
+def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):  # noqa: F811
     folder = tmp_path / "run"
-    outputs = run(data, folder, rows, size=2)
-    assert outputs[0] == outputs[1]
+    run(data, folder, rows, "training.max_steps=3", size=2)
+    outputs = run(data, folder, "resume", "training.max_steps=6", size=2)
+    results = {output.splitlines()[-1] for output in outputs}  # Gloo has said something before
+    assert len(results) == 1
+    assert results.pop().startswith("6 ")
     assert_same(folder, one[0])
     assert sorted(path.name for path in folder.glob("*.weights.h5")) == [
         "best.weights.h5",

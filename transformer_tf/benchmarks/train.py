@@ -83,7 +83,7 @@ def measure_training(config: Config, rounds: int) -> Iterator[dict[str, Any]]:
             for worker in workers if turn % 2 else reversed(workers):
                 worker.run(turn)
         rows = [worker.row() for worker in workers]
-    speed = {(row["system"], row["tokens"]): row["tokens/s"] for row in rows[:-1]}
+    speed = {(row["system"], row["tokens"]): row["tokens/s"] for row in rows}
     for row in rows:
         row["x article"] = row["tokens/s"] / rows[0]["tokens/s"]
         torch_speed = speed.get(("torch", row["tokens"]))

@@ -87,9 +87,12 @@ class BatchStream:
             tokens = sum(int(np.count_nonzero(target)) for _, _, target in whole)
             # Keras averages the gradients of an update's steps.
             weight = self.steps_per_update / tokens
-            rows = slice(self.process, None, self.processes)
             for number, inputs, target in group:
                 if number >= begin:
+                    # Side by side in the order of the processes they are the whole batch again,
+                    # so that dropout, too, is that of one process.
+                    share = len(target) // self.processes
+                    rows = slice(self.process * share, (self.process + 1) * share)
                     mine = {name: ids[rows] for name, ids in inputs.items()}
                     real = (target[rows] != 0).astype("float32")
                     yield mine, target[rows], real * np.float32(weight)

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+
+from tests.training.test_trainer import configure, data  # noqa: F401
+from transformer_tf.benchmarks import train
+from transformer_tf.errors import TransformerTFError
+from transformer_tf.text.encoded import EncodedPairs
+
+
+def test_systems_by_turns(data, monkeypatch):  # noqa: F811
+    """Ours and the article's loop on a tiny corpus; that they learn is tested elsewhere."""
+    systems = (train.System("article"), train.System("ours", 128))
+    monkeypatch.setattr(train, "SYSTEMS", systems)
+    monkeypatch.setattr(train, "ROUND_TOKENS", 128)
+    rows = list(train.measure_training(configure(data), rounds=1))
+    assert [row["system"] for row in rows] == ["article", "ours"]
+    assert rows[0]["x article"] == 1
+    for row in rows:
+        assert 0 < row["slowest"] <= row["tokens/s"] <= row["fastest"]
+        assert row["epoch s"] > row["first step s"] > 0
+        assert 100 < row["peak MB"] < 20_000
+    assert rows[0]["padding"] > 0.5 > rows[1]["padding"]
+
+
+def test_the_articles_batches(data):  # noqa: F811
+    """64 pairs, each side 42 tokens, the target shifted."""
+    pairs = EncodedPairs.from_lists([([8, *range(1, n % 5 + 2), 9], [8, 3, 9]) for n in range(70)])
+    system = train.System("article")
+    rounds, steps = train.make_batches(pairs, system, configure(data), 1)
+    inputs, target = rounds[0][0]
+    assert steps == 2
+    assert inputs["source"].shape == (64, 42)
+    assert inputs["target_input"].shape == target.shape == (64, 41)
+    assert np.count_nonzero(target) == 2 * 64
+
+
+def test_a_system_that_does_not_start_is_named(data, tmp_path):  # noqa: F811
+    system = train.System("nobody")
+    one = np.ones((1, 1))
+    batches = [[({"source": one, "target_input": one}, one)]]
+    worker = train.Worker(system, batches, 1, configure(data), tmp_path / "worker")
+    with pytest.raises(TransformerTFError, match="nobody.*KeyError"):
+        worker.__enter__()
