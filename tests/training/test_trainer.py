@@ -138,6 +138,45 @@ def test_the_weights_left_are_the_best(data, tmp_path, monkeypatch):
     np.testing.assert_allclose(translator.model(inputs), trainer.model(inputs), atol=1e-6)
 
 
+def test_patience(data, tmp_path, monkeypatch):
+    """The run ends after two validations in a row that are no better."""
+    trainer = Trainer(configure(data, "training.patience=2"), tmp_path / "run")
+    evaluate = trainer._evaluate
+    perplexities = iter([9.0, 8.0, 8.5, 7.0, 7.0, 7.5, 1.0])
+    monkeypatch.setattr(
+        trainer, "_evaluate", lambda: {**evaluate(), "perplexity": next(perplexities)}
+    )
+    assert [row["val_perplexity"] for row in trainer.fit()] == [9.0, 8.0, 8.5, 7.0, 7.0, 7.5]
+    assert trainer.progress.best == 7.0
+
+
+def test_the_best_by_bleu(data, tmp_path, monkeypatch):
+    """More is better, and the weights kept are those of the second of three validations."""
+    config = configure(data, "training.best_metric=bleu", "training.max_epochs=3")
+    trainer = Trainer(config, tmp_path / "run")
+    scores, kept = iter([5.0, 7.0, 6.0]), []
+
+    def next_score(translator):
+        kept.append(trainer.model.get_weights())
+        return {"val_bleu": next(scores), "val_chrf": 0.0}
+
+    monkeypatch.setattr(trainer, "_translation_scores", next_score)
+    trainer.fit(
+        Translator.from_config(
+            config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
+        )
+    )
+    assert trainer.progress.best == 7.0
+    for weight, best in zip(trainer.model.get_weights(), kept[1], strict=True):
+        np.testing.assert_array_equal(weight, best)
+
+
+def test_the_time_is_up(data, tmp_path):
+    config = configure(data, "training.max_minutes=1e-6")
+    trainer = Trainer(config, tmp_path / "run")
+    assert [row["step"] for row in trainer.fit()] == [1]
+
+
 def test_one_seed_one_result(data, tmp_path):
     weights = []
     for name in ("a", "b"):
