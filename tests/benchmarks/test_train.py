@@ -41,3 +41,11 @@ def test_a_system_that_does_not_start_is_named(data, tmp_path):  # noqa: F811
     worker = train.Worker(system, batches, 1, configure(data), tmp_path / "worker")
     with pytest.raises(TransformerTFError, match="nobody.*KeyError"):
         worker.__enter__()
+
+
+def test_what_is_missing_is_said_before_anything_starts(data, monkeypatch):  # noqa: F811
+    with pytest.raises(TransformerTFError, match="--rounds must be at least 1, not 0"):
+        next(train.measure_training(configure(data), rounds=0))
+    monkeypatch.setattr(train, "find_spec", lambda name: None)
+    with pytest.raises(TransformerTFError, match=r"\[benchmark\]"):
+        next(train.measure_training(configure(data), rounds=1))

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import pytest
 
-from tests.training.test_trainer import configure, data  # noqa: F401
+from tests.training.test_trainer import SETTINGS, configure, data  # noqa: F401
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_run_config
 from transformer_tf.errors import (
@@ -112,8 +112,6 @@ def test_killed_and_resumed(data, options, uninterrupted, tmp_path):  # noqa: F8
     whole, _, max_steps = uninterrupted
     folder = tmp_path / "run"
     settings = [*options, f"data.directory={data}", "training.save_minutes=0.0001"]
-    from tests.training.test_trainer import SETTINGS
-
     config = tmp_path / "none.yaml"
     config.write_text("")
     first = ["--config", config, *SETTINGS, *settings, f"training.directory={folder}"]

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -71,6 +72,12 @@ def measure_training(config: Config, rounds: int) -> Iterator[dict[str, Any]]:
     Raises:
         TransformerTFError: If a system cannot be started.
     """
+    if rounds < 1:
+        raise TransformerTFError(f"--rounds must be at least 1, not {rounds}")
+    if any(each.kind == "torch" for each in SYSTEMS) and find_spec("torch") is None:
+        raise TransformerTFError(
+            'PyTorch is measured, too: python -m pip install -e ".[benchmark]"'
+        )
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         pairs = _encode(config, folder)
