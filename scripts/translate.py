@@ -4,7 +4,7 @@
 import argparse
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from transformer_tf.errors import DataError, TransformerTFError
@@ -12,6 +12,21 @@ from transformer_tf.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = (".png", ".svg", ".pdf")
+LINES_AT_A_TIME = 4096
+# Options of the search, as they are named here and in the configuration.
+SEARCH = {
+    "beam_size": (int, "N", "keep N hypotheses side by side; 1 is greedy search"),
+    "length_penalty": (float, "A", "rank by log-probability / ((5 + length) / 6)^A"),
+    "coverage_penalty": (float, "B", "weight of source words that were little looked at"),
+    "n_best": (int, "N", "the N best translations, each with line number and score"),
+    "batch_size": (int, "N", "sentences translated at a time"),
+    "min_length": (int, "N", "fewest sub-words of a translation"),
+    "max_length": (int, "N", "most sub-words of a translation"),
+    "temperature": (float, "T", "draw tokens at random from softmax(logits / T)"),
+    "top_k": (int, "K", "draw from the K likeliest tokens"),
+    "top_p": (float, "P", "draw from the likeliest tokens that share P"),
+    "seed": (int, "N", "seed of the draws"),
+}
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -28,24 +43,51 @@ def parse_arguments() -> argparse.Namespace:
         help="the translator's folder, by default checkpoints/en-de, else the latest run",
     )
     parser.add_argument(
+        "--engine",
+        choices=("keras", "ctranslate2"),
+        default="keras",
+        help="what to search with; ctranslate2 needs a folder that scripts/export.py wrote",
+    )
+    files = parser.add_argument_group("files")
+    files.add_argument(
         "--input", type=Path, metavar="FILE", help="translate the lines of a UTF-8 file"
     )
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="write there instead of to standard output"
+    files.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write there instead of to standard output, line by line as they are done",
     )
-    parser.add_argument(
+    files.add_argument(
+        "--resume", action="store_true", help="go on after the last whole line of --output"
+    )
+    files.add_argument(
+        "--json", action="store_true", help="write one JSON object a line, with all that is known"
+    )
+    files.add_argument("--scores", action="store_true", help="write score, tab, translation")
+    search = parser.add_argument_group("search", "by default as in the checkpoint's config.yaml")
+    for name, (kind, metavar, text) in SEARCH.items():
+        search.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=text)
+    search.add_argument("--prefix", metavar="TEXT", help="what the translation begins with")
+    search.add_argument(
+        "--replace-unknowns",
+        action="store_true",
+        help="write the source word that was looked at most for an unknown one",
+    )
+    pictures = parser.add_argument_group("attention")
+    pictures.add_argument(
         "--attention",
         type=Path,
         metavar="FILE",
         help="draw the attention of the sentence as .png, .svg or .pdf",
     )
-    parser.add_argument(
+    pictures.add_argument(
         "--kind",
         choices=("encoder", "decoder", "cross"),
         default="cross",
         help="encoder or decoder self-attention, or cross-attention (default)",
     )
-    parser.add_argument(
+    pictures.add_argument(
         "--layer", type=int, metavar="N", help="layer to draw, from 1; the last by default"
     )
     arguments = parser.parse_args()
@@ -57,23 +99,32 @@ def parse_arguments() -> argparse.Namespace:
         parser.error(f"--attention FILE must end in {', '.join(PICTURES)}")
     if arguments.attention is None and arguments.layer is not None:
         parser.error("--layer needs --attention")
+    if arguments.resume and not (arguments.input and arguments.output):
+        parser.error("--resume needs --input and --output")
+    if arguments.resume and (arguments.n_best or 1) > 1 and not arguments.json:
+        parser.error("--resume needs one line for each line: --n-best 1, or --json")
     return arguments
 
 
-def read_sentences(arguments: argparse.Namespace) -> list[str] | None:
-    """What is to be translated; None to ask for it."""
-    from transformer_tf.text.lines import read_lines, split_lines
+def load(arguments: argparse.Namespace):
+    """The translator, with the options of the command line."""
+    from transformer_tf.checkpoint import find_checkpoint
 
-    if arguments.sentence is not None:
-        # Bytes of the command line that are not UTF-8 arrive as lone surrogates.
-        encoded = arguments.sentence.encode("utf-8", "surrogateescape")
-        split_lines(encoded, "the sentence")
-        return [arguments.sentence]
-    if arguments.input:
-        return read_lines(arguments.input)
-    if sys.stdin.isatty():
-        return None
-    return split_lines(sys.stdin.buffer.read(), "standard input")
+    given = {name: getattr(arguments, name) for name in SEARCH}
+    overrides = [f"decoding.{name}={value}" for name, value in given.items() if value is not None]
+    if arguments.scores or arguments.json:
+        overrides.append("decoding.scores=true")
+    if arguments.replace_unknowns:
+        overrides.append("decoding.replace_unknowns=true")
+    folder = arguments.checkpoint or find_checkpoint(ROOT)
+    if arguments.engine == "ctranslate2":
+        from transformer_tf.export.ctranslate2 import load_translator
+
+        return load_translator(folder, overrides)
+    import_keras_quietly()
+    from transformer_tf.translator import Translator
+
+    return Translator.load(folder, overrides)
 
 
 def prompt() -> Iterator[str]:
@@ -86,39 +137,77 @@ def prompt() -> Iterator[str]:
         line = sys.stdin.readline()
         if not line:
             return
-        yield line
+        yield line.removesuffix("\n")
 
 
 def main() -> None:
     """Translates what the command line says."""
     arguments = parse_arguments()
-    sentences = read_sentences(arguments)
+    from transformer_tf.text import lines as text_lines
+
+    if arguments.sentence is not None:
+        # Bytes of the command line that are not UTF-8 arrive as lone surrogates.
+        encoded = arguments.sentence.encode("utf-8", "surrogateescape")
+        text_lines.split_lines(encoded, "the sentence")
+    number_of_lines = text_lines.count_lines(arguments.input) if arguments.input else None
     if arguments.output and not arguments.output.parent.is_dir():
         raise DataError(f"Cannot write {arguments.output}: there is no such folder")
 
-    import_keras_quietly()
-    from transformer_tf.checkpoint import find_checkpoint
-    from transformer_tf.text.lines import write_lines
-    from transformer_tf.translator import Translator
-
-    translator = Translator.load(arguments.checkpoint or find_checkpoint(ROOT))
-
-    def translate(texts: list[str]) -> list[str]:
-        return translator.translate(texts, on_cut=warn_of_cut)
-
-    if sentences is None:
-        for sentence in prompt():
-            print(translate([sentence])[0], flush=True)
-        return
+    translator = load(arguments)
     if arguments.attention:
-        translations = [draw(translator, sentences[0], arguments)]
+        print_lines(arguments, [draw(translator, arguments)])
+        return
+    if arguments.sentence is not None:
+        translate_all(translator, [arguments.sentence], arguments)
+    elif arguments.input:
+        with arguments.input.open("rb") as file:
+            sentences = text_lines.iterate_lines(file, str(arguments.input))
+            translate_all(translator, sentences, arguments, number_of_lines)
+    elif sys.stdin.isatty():
+        translate_all(translator, prompt(), arguments, at_a_time=1)
     else:
-        translations = translate(sentences)
-    if arguments.output:
-        write_lines(arguments.output, translations)
-    else:
-        for translation in translations:
-            print(translation)
+        sentences = text_lines.iterate_lines(sys.stdin.buffer, "standard input")
+        translate_all(translator, sentences, arguments)
+
+
+def translate_all(
+    translator,
+    sentences: Iterable[str],
+    arguments: argparse.Namespace,
+    total: int | None = None,
+    at_a_time: int = LINES_AT_A_TIME,
+) -> None:
+    """Translates sentences a block at a time and writes each block when it is done."""
+    from transformer_tf.text.lines import LineWriter, blocks
+    from transformer_tf.translations import format_translations
+
+    with LineWriter(arguments.output, arguments.resume, total) as writer:
+        for number, block in blocks(sentences, at_a_time, skip=writer.done):
+            found = translator.search(
+                block,
+                prefixes=None if arguments.prefix is None else [arguments.prefix] * len(block),
+                on_cut=warn_of_cut,
+            )
+            for offset, (sentence, translations) in enumerate(zip(block, found, strict=True)):
+                writer.write(
+                    format_translations(
+                        sentence,
+                        translations,
+                        number + offset,
+                        as_json=arguments.json,
+                        scores=arguments.scores,
+                        n_best=translator.options.n_best,
+                    )
+                )
+            writer.flush()
+
+
+def print_lines(arguments: argparse.Namespace, lines: list[str]) -> None:
+    """Writes lines to --output, or else to standard output."""
+    from transformer_tf.text.lines import LineWriter
+
+    with LineWriter(arguments.output) as writer:
+        writer.write(lines)
 
 
 def warn_of_cut(text: str, parts: int) -> None:
@@ -129,11 +218,11 @@ def warn_of_cut(text: str, parts: int) -> None:
     )
 
 
-def draw(translator, sentence: str, arguments: argparse.Namespace) -> str:
-    """Draws the attention of a sentence and returns its translation."""
+def draw(translator, arguments: argparse.Namespace) -> str:
+    """Draws the attention of the sentence and returns its translation."""
     from transformer_tf.attention_maps import plot_attention, save_figure
 
-    attention = translator.attend(sentence)
+    attention = translator.attend(arguments.sentence)
     layers = attention.scores[arguments.kind]
     layer = len(layers) if arguments.layer is None else arguments.layer
     if not 1 <= layer <= len(layers):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from transformer_tf.errors import TransformerTFError
-from transformer_tf.text.batching import pad
+from transformer_tf.errors import ConfigError, TransformerTFError
+from transformer_tf.hypothesis import Hypothesis
 from transformer_tf.translator import Translator
 
 
@@ -17,14 +17,7 @@ SENTENCES = ["I see 3 red cars.", "", "A tree.", "   ", "I see 25 houses. ðŸ˜€ ä
 def test_a_batch_gives_what_single_sentences_give(translator):
     together = translator.translate(SENTENCES)
     assert together == [translator.translate([s])[0] for s in SENTENCES]
-    small = Translator(
-        translator.model,
-        translator.source_tokenizer,
-        translator.target_tokenizer,
-        batch_size=1,
-        max_length=12,
-    )
-    assert small.translate(SENTENCES) == together
+    assert translator.translate(SENTENCES, batch_size=1) == together
 
 
 def test_nothing_to_translate_stays_nothing(translator):
@@ -33,20 +26,17 @@ def test_nothing_to_translate_stays_nothing(translator):
     assert translator.translate([]) == []
 
 
-def test_one_string_is_not_a_list(translator):
+def test_a_sentence_has_a_translation_and_a_list_has_a_list(translator):
+    one = translator.translate("A tree.")
+    assert isinstance(one, str)
+    assert translator.translate(["A tree."]) == [one]
+    both = translator.translate("A tree.", beam_size=3, n_best=2)
+    assert len(both) == 2
+    assert translator.translate(["A tree.", ""], beam_size=3, n_best=2) == [both, [""]]
     with pytest.raises(TypeError, match="Received: 'abc'"):
-        translator.translate("abc")
-
-
-def test_greedy_is_the_arg_max_of_a_teacher_forced_pass(translator):
-    ids = translator.source_tokenizer.encode_sentence("I see 3 red cars.")
-    found = translator._search([ids])[0]
-    start = translator.target_tokenizer.start_id
-    logits = translator.model(
-        {"source": pad([ids], 40), "target_input": pad([[start, *found]], 30)}
-    )
-    expected = np.asarray(logits)[0, : len(found)].argmax(-1).tolist()
-    assert found == expected
+        translator.search("abc")
+    with pytest.raises(ConfigError, match="decoding.n_best must be at most"):
+        translator.translate("A tree.", n_best=2)
 
 
 def test_long_text_is_cut_at_sentences_then_at_words(translator):
@@ -71,9 +61,8 @@ def test_a_translation_is_one_line(translator, monkeypatch):
     tokenizer = translator.target_tokenizer
     newline = tokenizer.bpemb.spm.piece_to_id("<0x0A>")
     letter = tokenizer.bpemb.spm.piece_to_id("<0x41>")
-    monkeypatch.setattr(
-        translator, "_search", lambda batch: [[letter, newline, letter]] * len(batch)
-    )
+    found = [Hypothesis([letter, newline, letter])]
+    monkeypatch.setattr(translator.engine, "search", lambda sources, *_: [found] * len(sources))
     assert translator.translate(["A tree."]) == ["A A"]
 
 

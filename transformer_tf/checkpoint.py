@@ -15,11 +15,14 @@ import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from transformer_tf.config import Config, load_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.text.tokenizer import Tokenizer
-from transformer_tf.transformer import Transformer
+
+if TYPE_CHECKING:  # the back end is imported when there is a model
+    from transformer_tf.transformer import Transformer
 
 BEST_WEIGHTS = "best.weights.h5"
 LAST_WEIGHTS = "last.weights.h5"
@@ -31,6 +34,8 @@ TARGET_MODEL = f"{TOKENIZER_FOLDER}/target.model"
 
 def build_model(config: Config, source: Tokenizer, target: Tokenizer) -> Transformer:
     """The model of a configuration, with new weights."""
+    from transformer_tf.transformer import Transformer
+
     model = Transformer(
         **dataclasses.asdict(config.model),
         source_vocab_size=source.vocab_size,
@@ -133,7 +138,7 @@ def _without_optimizer(model: Transformer) -> Transformer:
     """
     if not model.compiled:
         return model
-    twin = Transformer.from_config(model.get_config())
+    twin = type(model).from_config(model.get_config())
     twin.build()
     twin.set_weights(model.get_weights())
     return twin

@@ -181,15 +181,74 @@ class DecodingConfig:
 
     Attributes:
         batch_size: Sentences translated at a time.
-        max_length: Most sub-words of a translation. A short source has a nearer end: twice its
-            length plus ten.
+        beam_size: Number of hypotheses that are extended side by side; 1 is greedy search.
+        n_best: Number of translations of a sentence, at most `beam_size`.
+        length_penalty: With a beam, log-probabilities are divided by ((5 + length) / 6) to this
+            power (Wu et al. 2016); 0.6 as in §6.1 of the paper, 0 for none.
+        coverage_penalty: With a beam, the weight of source tokens that were little looked at.
+        max_length: Most sub-words of a translation, its end included.
+        max_length_ratio: A short source has a nearer end: so many times its length, plus ten.
+        min_length: Fewest sub-words of a translation.
+        temperature: Draw tokens at random from softmax(logits / temperature) instead of taking
+            the likeliest; 0 for no chance. Needs `beam_size` 1.
+        top_k: Draw from this many of the likeliest tokens; 0 for all.
+        top_p: Draw from the likeliest tokens that have this share together; 1 for all.
+        seed: Seed of the draws.
+        scores: Whether greedy search and sampling tell log-probabilities too.
+        replace_unknowns: Whether an unknown sub-word of a translation becomes the source word that
+            was looked at most. The tokenizers of `trained` spell everything and know no unknown.
         restore: Whether translations of a `bpemb` model, all lower case and every digit a 0, get
             capitals by a truecaser learned from the training text and digits from the source.
     """
 
     batch_size: int = 64
+    beam_size: int = 1
+    n_best: int = 1
+    length_penalty: float = 0.6
+    coverage_penalty: float = 0.0
     max_length: int = 100
+    max_length_ratio: float = 2.0
+    min_length: int = 0
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    scores: bool = False
+    replace_unknowns: bool = False
     restore: bool = True
+
+    def __post_init__(self) -> None:
+        """Checks what a type alone does not say.
+
+        Raises:
+            ConfigError: One line that names the key.
+        """
+        for key in ("batch_size", "beam_size", "n_best", "max_length"):
+            if getattr(self, key) < 1:
+                raise ConfigError(f"decoding.{key} must be at least 1, not {getattr(self, key)}")
+        for key in (
+            "length_penalty", "coverage_penalty", "max_length_ratio", "min_length", "temperature",
+            "top_k",
+        ):  # fmt: skip
+            if getattr(self, key) < 0:
+                raise ConfigError(f"decoding.{key} must be at least 0, not {getattr(self, key)}")
+        if not 0 < self.top_p <= 1:
+            raise ConfigError(f"decoding.top_p must be more than 0 and at most 1, not {self.top_p}")
+        if self.n_best > self.beam_size:
+            raise ConfigError(
+                f"decoding.n_best must be at most decoding.beam_size, not {self.n_best} of "
+                f"{self.beam_size}"
+            )
+        if self.temperature and self.beam_size > 1:
+            raise ConfigError("decoding.temperature needs decoding.beam_size=1")
+        if self.min_length >= self.max_length:
+            raise ConfigError(
+                f"decoding.min_length must be less than decoding.max_length, not {self.min_length}"
+            )
+
+    def limit(self, source_length: int) -> int:
+        """Most sub-words of the translation of a source of so many, start and end included."""
+        return min(self.max_length, int(self.max_length_ratio * source_length) + 10)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -305,8 +364,6 @@ AT_LEAST_ONE = (
     "training.patience",
     "training.keep_states",
     "training.warmup_steps",
-    "decoding.batch_size",
-    "decoding.max_length",
 )
 SHARES = {
     "data.max_malformed": 1,

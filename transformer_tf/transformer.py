@@ -251,6 +251,55 @@ class Transformer(keras.Model):
         )
         return hidden, {"decoder": self_scores, "cross": cross_scores}
 
+    def read(self, source):
+        """Reads the source once, for a search over its translations.
+
+        Args:
+            source: Integer tensor `(batch, source_len)`.
+
+        Returns:
+            A dictionary: `"layers"`, the list of `Decoder.read`, and `"mask"`, the padding mask
+            `(batch, 1, 1, source_len)`.
+        """
+        return {
+            "layers": self.decoder.read(self.encode(source)),
+            "mask": padding_mask(source, self.pad_id),
+        }
+
+    def step(self, token, positions, memory, cache, slot, attention_mask):
+        """Scores the token after the newest one of each hypothesis of a search.
+
+        What `decode` says of the last position, without computing those before it again.
+
+        Args:
+            token: Integer tensor `(batch, beam_size)`, the newest token of each hypothesis; the
+                start token at first.
+            positions: Tensor `(batch, 1, d_model)`, the vectors of the tokens' positions: rows of
+                `target_embedding.position_table`.
+            memory: What `read` returned.
+            cache: What `decoder.new_cache` returned, or the last `step`.
+            slot: Where in the cache to keep what the tokens add: slots `slot … slot + beam_size -
+                1`; an int or a scalar tensor.
+            attention_mask: Boolean tensor `(batch, 1, beam_size, slots)`: which slots hold the
+                tokens of each hypothesis, the newest among them.
+
+        Returns:
+            `float32` logits `(batch, beam_size, target_vocab_size)`, the new cache, and the
+            cross-attention scores of the last layer, `(batch, num_heads, beam_size, source_len)`.
+        """
+        hidden, cache, cross_scores = self.decoder.step(
+            self.target_embedding(token, positions=positions),
+            memory["layers"],
+            cache,
+            slot,
+            attention_mask,
+            memory["mask"],
+        )
+        # As a matrix: back ends copy a matrix that is multiplied with a batch of vectors.
+        logits = self.project(ops.reshape(hidden, (-1, self.d_model)))
+        logits = ops.reshape(logits, (-1, token.shape[1], self.target_vocab_size))
+        return logits, cache, cross_scores
+
     def get_config(self):
         return {
             **super().get_config(),

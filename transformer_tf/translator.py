@@ -1,4 +1,4 @@
-"""Text → text: a model and its two tokenizers, as a checkpoint's folder holds them."""
+"""Text → text: a search engine and two tokenizers, as a checkpoint's folder holds them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,56 @@ import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
-from keras import ops
 from tqdm import tqdm
 
-from transformer_tf.checkpoint import load_checkpoint
-from transformer_tf.config import Config
-from transformer_tf.decoding import greedy_search
+from transformer_tf.config import Config, DecodingConfig
 from transformer_tf.errors import TransformerTFError
-from transformer_tf.layers import padding_mask
-from transformer_tf.text.batching import pad
 from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.text.tokenizer import Tokenizer
-from transformer_tf.transformer import Transformer
+
+if TYPE_CHECKING:  # the back end is imported when there is something to translate with
+    from transformer_tf.hypothesis import Hypothesis
+    from transformer_tf.transformer import Transformer
 
 ATTENTION_KINDS = ("encoder", "decoder", "cross")
 
-# Prefixes are padded to a multiple of this, so that a back end that compiles for each shape
-# meets few of them.
-PREFIX_STEP = 8
+
+class Engine(Protocol):
+    """What a translator asks of a search engine."""
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: DecodingConfig,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """For each sentence of ids its hypotheses, the best first."""
+
+    def attend(self, source: Sequence[int], target_input: Sequence[int]) -> dict[str, np.ndarray]:
+        """The attention scores of a translation, as `Attention.scores`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Translation:
+    """A translation with what is known of it.
+
+    Attributes:
+        text: The translation.
+        tokens: Labels of its sub-words, without start and end.
+        score: What translations are ranked by, see `Hypothesis`; None if it is not known.
+        log_prob: Natural logarithm of its probability.
+        token_log_probs: That of each token, and of the end if there is one.
+    """
+
+    text: str
+    tokens: list[str]
+    score: float | None = None
+    log_prob: float | None = None
+    token_log_probs: list[float] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,34 +101,28 @@ class Translator:
     """Translates text with a trained model.
 
     Args:
-        model: The model.
+        engine: What searches for translations of token ids: a `KerasEngine`, or a
+            `CTranslate2Engine`.
         source_tokenizer: Cuts the source sentences.
         target_tokenizer: Puts the translations together.
-        batch_size: Sentences translated at a time.
-        max_length: Most sub-words of a translation.
+        options: How to search, unless a call says otherwise.
         max_source_length: Longer sentences are cut into parts that are translated one by one;
             None for no limit.
-        restore: Whether translations of a model that knows neither capitals nor digits get them
-            back.
     """
 
     def __init__(
         self,
-        model: Transformer,
+        engine: Engine,
         source_tokenizer: Tokenizer,
         target_tokenizer: Tokenizer,
-        batch_size: int = 64,
-        max_length: int = 100,
+        options: DecodingConfig | None = None,
         max_source_length: int | None = 100,
-        restore: bool = True,
     ):
-        self.model = model
+        self.engine = engine
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
-        self.batch_size = batch_size
-        self.max_length = max_length
+        self.options = options or DecodingConfig()
         self.max_source_length = max_source_length
-        self.restore = restore
 
     @classmethod
     def load(cls, folder: str | Path, overrides: Sequence[str] = ()) -> Translator:
@@ -112,6 +136,8 @@ class Translator:
             CheckpointError: One line that says what is missing or damaged.
             ConfigError: If an override is not valid.
         """
+        from transformer_tf.checkpoint import load_checkpoint
+
         return cls.from_config(*load_checkpoint(Path(folder), overrides))
 
     @classmethod
@@ -119,23 +145,51 @@ class Translator:
         cls, config: Config, model: Transformer, source: Tokenizer, target: Tokenizer
     ) -> Translator:
         """A translator with the settings of a run."""
-        return cls(
-            model,
-            source,
-            target,
-            batch_size=config.decoding.batch_size,
-            max_length=config.decoding.max_length,
-            max_source_length=config.data.max_length,
-            restore=config.decoding.restore,
-        )
+        from transformer_tf.decoding import KerasEngine
+
+        engine = KerasEngine(model, target.start_id, target.end_id)
+        return cls(engine, source, target, config.decoding, config.data.max_length)
 
     def translate(
         self,
-        texts: Sequence[str],
+        texts: str | Sequence[str],
+        prefixes: Sequence[str] | None = None,
         on_cut: Callable[[str, int], None] | None = None,
         progress: bool = False,
-    ) -> list[str]:
-        """Translates sentences.
+        **options: Any,
+    ) -> Any:
+        """Translates a sentence or several.
+
+        Args:
+            texts: A sentence, or a list of sentences.
+            prefixes: As in `search`, like `on_cut`, `progress` and `options`.
+            on_cut: See there.
+            progress: See there.
+            **options: See there.
+
+        Returns:
+            For a sentence its translation, for a list a list of them. With `n_best` above 1 each
+            translation is a list, the best first.
+        """
+        one = isinstance(texts, str)
+        found = self.search(
+            [cast(str, texts)] if one else texts, prefixes, on_cut, progress, **options
+        )
+        if options.get("n_best", self.options.n_best) > 1:
+            lists = [[translation.text for translation in of_one] for of_one in found]
+            return lists[0] if one else lists
+        best = [translations[0].text for translations in found]
+        return best[0] if one else best
+
+    def search(
+        self,
+        texts: Sequence[str],
+        prefixes: Sequence[str] | None = None,
+        on_cut: Callable[[str, int], None] | None = None,
+        progress: bool = False,
+        **options: Any,
+    ) -> list[list[Translation]]:
+        """Searches for the translations of sentences.
 
         A text of nothing but spaces has the translation "". One with more than
         `max_source_length` sub-words is cut, at the ends of its sentences where it has some, and
@@ -143,27 +197,50 @@ class Translator:
 
         Args:
             texts: The sentences.
+            prefixes: For each sentence what its translation begins with, "" for anything.
             on_cut: Called with a text that is cut and the number of its parts.
             progress: Whether to show a progress bar on stderr.
+            **options: What to change in `self.options` for this call, such as `beam_size=4`.
 
         Returns:
-            The translations, in the order of `texts`.
+            For each text, in their order, the `n_best` translations, the best first.
 
         Raises:
             TypeError: If `texts` is one string rather than several.
+            ConfigError: If an option is out of its range.
         """
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of sentences. Received: {texts!r}")
+        if prefixes is not None and len(prefixes) != len(texts):
+            raise ValueError(
+                "There must be one prefix for each text. "
+                f"Received: {len(texts)} texts, {len(prefixes)} prefixes"
+            )
+        changed = dataclasses.replace(self.options, **options)
         parts: list[str] = []
+        beginnings: list[list[int]] = []
         counts = []
-        for text in texts:
+        for index, text in enumerate(texts):
             cut = self.split(text)
             if len(cut) > 1 and on_cut:
                 on_cut(text, len(cut))
             parts += cut
             counts.append(len(cut))
-        translated = iter(self._translate_parts(parts, progress))
-        return [" ".join(next(translated) for _ in range(count)) for count in counts]
+            if prefixes is not None and cut:
+                beginning = self.target_tokenizer.encode(normalize_text(prefixes[index]))
+                beginnings += [beginning, *[[] for _ in cut[1:]]]
+        with tqdm(total=len(parts), desc="translating", unit="line", disable=not progress) as bar:
+            sources = [self._encode(part) for part in parts]
+            found = self.engine.search(
+                sources, changed, None if prefixes is None else beginnings, bar.update
+            )
+        translations = iter(
+            [
+                [self._translation(hypothesis, ids, part, changed) for hypothesis in hypotheses]
+                for hypotheses, ids, part in zip(found, sources, parts, strict=True)
+            ]
+        )
+        return [_join([next(translations) for _ in range(count)]) for count in counts]
 
     def split(self, text: str) -> list[str]:
         """Normalises a text and cuts it into parts that the model can take at a time."""
@@ -190,19 +267,6 @@ class Translator:
         limit = self.max_source_length
         return limit is None or len(self.source_tokenizer.encode(text)) <= limit
 
-    def _translate_parts(self, texts: Sequence[str], progress: bool) -> list[str]:
-        encoded = [self._encode(text) for text in texts]
-        order = sorted(range(len(texts)), key=lambda index: len(encoded[index]))
-        results = [""] * len(texts)
-        batches = range(0, len(order), self.batch_size)
-        for begin in tqdm(batches, "translating", unit="batch", disable=not progress):
-            indices = order[begin : begin + self.batch_size]
-            for index, ids in zip(
-                indices, self._search([encoded[i] for i in indices]), strict=True
-            ):
-                results[index] = self._text(ids, texts[index])
-        return results
-
     def _encode(self, text: str) -> list[int]:
         ids = self.source_tokenizer.encode_sentence(text)
         if self.max_source_length is None or len(ids) <= self.max_source_length + 2:
@@ -210,27 +274,38 @@ class Translator:
         # A single word that is longer than any sentence: keep what the model can take.
         return [*ids[: self.max_source_length + 1], ids[-1]]
 
-    def _text(self, ids: Sequence[int], source: str) -> str:
+    def _translation(
+        self, hypothesis: Hypothesis, source_ids: Sequence[int], text: str, options: DecodingConfig
+    ) -> Translation:
+        ids, tokenizer = hypothesis.ids, self.target_tokenizer
+        unknowns = None
+        if options.replace_unknowns and tokenizer.unk_id in ids:
+            unknowns = self._looked_at(source_ids, ids, text)
         # A model may spell a line break in bytes; a translation is always one line.
-        text = normalize_text(self.target_tokenizer.decode(ids))
-        return self.target_tokenizer.restore(text, source) if self.restore else text
+        translated = normalize_text(tokenizer.decode(ids, unknowns))
+        if options.restore:
+            translated = tokenizer.restore(translated, text)
+        return Translation(
+            translated,
+            tokenizer.tokens(ids),
+            hypothesis.score,
+            hypothesis.log_prob,
+            hypothesis.token_log_probs,
+        )
 
-    def _search(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Greedy translations of one batch of source ids."""
-        lengths = np.array([len(source) for source in sources])
-        source = pad(sources, _round_up(lengths.max()))
-        encoded = self.model.encode(source)
-        source_mask = padding_mask(source)
-
-        def step(target: np.ndarray) -> np.ndarray:
-            length = target.shape[1]
-            prefix = pad(target, _round_up(length))  # the causal mask hides what is to come
-            logits = self.model.decode(prefix, encoded, source_mask, position=length - 1)
-            return ops.convert_to_numpy(logits)[:, 0]
-
-        max_lengths = np.minimum(2 * lengths + 10, self.max_length)
+    def _looked_at(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], text: str
+    ) -> list[str]:
+        """For each unknown token of a translation the source token that was looked at most."""
         tokenizer = self.target_tokenizer
-        return greedy_search(step, max_lengths, tokenizer.start_id, tokenizer.end_id)
+        scores = self.engine.attend(source_ids, [tokenizer.start_id, *target_ids])["cross"]
+        most = scores.mean(axis=(0, 1))[:, 1:-1].argmax(axis=-1)  # not start, not end
+        pieces = self.source_tokenizer.pieces(text)
+        return [
+            pieces[most[position]]
+            for position, token in enumerate(target_ids)
+            if token == tokenizer.unk_id
+        ]
 
     def attend(self, text: str) -> Attention:
         """Translates a sentence and keeps the attention scores.
@@ -252,30 +327,51 @@ class Translator:
                 f"Attention is shown for one sentence of at most {self.max_source_length} sub-words"
             )
         source_ids = self._encode(text)
-        target_ids = self._search([source_ids])[0]
+        options = dataclasses.replace(self.options, n_best=1)
+        found = self.engine.search([source_ids], options)[0][0]
         tokenizer = self.target_tokenizer
-        target_input = [tokenizer.start_id, *target_ids]
-        _, scores = self.model(
-            {"source": np.array([source_ids]), "target_input": np.array([target_input])},
-            return_attention_scores=True,
-        )
+        target_input = [tokenizer.start_id, *found.ids]
         return Attention(
             source=text,
-            translation=self._text(target_ids, text),
+            translation=self._translation(found, source_ids, text, options).text,
             source_tokens=_labels(self.source_tokenizer, source_ids),
             target_input_tokens=_labels(tokenizer, target_input),
-            target_output_tokens=_labels(tokenizer, [*target_ids, tokenizer.end_id]),
-            scores={
-                kind: np.stack([ops.convert_to_numpy(layer)[0] for layer in scores[kind]])
-                for kind in ATTENTION_KINDS
-            },
+            target_output_tokens=_labels(tokenizer, [*found.ids, tokenizer.end_id]),
+            scores=self.engine.attend(source_ids, target_input),
         )
+
+
+def _join(parts: list[list[Translation]]) -> list[Translation]:
+    """The translations of a text from those of its parts, the n-th from the n-th of each."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return [Translation("", [], 0.0, 0.0, [])]
+    joined = []
+    for rank in range(max(map(len, parts))):
+        chosen = [of_part[min(rank, len(of_part) - 1)] for of_part in parts]
+        joined.append(
+            Translation(
+                " ".join(translation.text for translation in chosen),
+                [token for translation in chosen for token in translation.tokens],
+                _sum([translation.score for translation in chosen]),
+                _sum([translation.log_prob for translation in chosen]),
+                _chain([translation.token_log_probs for translation in chosen]),
+            )
+        )
+    return joined
+
+
+def _sum(numbers: Sequence[float | None]) -> float | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _chain(lists: Sequence[list[float] | None]) -> list[float] | None:
+    known = [numbers for numbers in lists if numbers is not None]
+    return [number for numbers in known for number in numbers] if len(known) == len(lists) else None
 
 
 def _labels(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
     """Labels of sub-words as a reader expects them: no mark where a word begins."""
     return [token.removeprefix("▁") or "▁" for token in tokenizer.tokens(ids)]
-
-
-def _round_up(length: int) -> int:
-    return -(-int(length) // PREFIX_STEP) * PREFIX_STEP

@@ -38,10 +38,10 @@ def test_a_shift_rotates_each_frequency():
         np.testing.assert_allclose(pair[shift:], pair[:-shift] @ rotation.T, atol=1e-5)
 
 
-def test_odd_size_and_start():
+def test_odd_size():
     whole = np.asarray(positional_encoding(9, 5))
     assert whole.shape == (9, 5)
-    np.testing.assert_allclose(positional_encoding(4, 5, start=5), whole[5:], atol=1e-6)
+    np.testing.assert_allclose(whole[:, 4], np.sin(np.arange(9) / 10000 ** (4 / 5)), atol=1e-6)
 
 
 def test_embedding_is_scaled_and_positions_are_added():
@@ -62,12 +62,13 @@ def test_learned_positions_differ_and_end():
     layer = PositionalEmbedding(vocab_size=3, d_model=4, position="learned", max_length=5)
     output = np.asarray(layer(np.ones((1, 5), "int32")))
     assert not np.allclose(output[0, 0], output[0, 1])
-    shifted = np.asarray(layer(np.ones((1, 2), "int32"), start=3))
+    positions = layer.position_table(5)[3:]
+    shifted = np.asarray(layer(np.ones((1, 2), "int32"), positions=positions))
     np.testing.assert_allclose(shifted[0], output[0, 3:], atol=1e-6)
     with pytest.raises(ValueError, match=r"5 learned positions.*length 6"):
         layer(np.ones((1, 6), "int32"))
     with pytest.raises(ValueError, match="length 6"):
-        layer(np.ones((1, 2), "int32"), start=4)
+        layer.position_table(6)
 
 
 def test_unknown_position_is_an_error():

@@ -1,6 +1,7 @@
 """The command as a user meets it: what is on stdout, what on stderr, and the exit status."""
 
 import io
+import json
 import os
 import runpy
 import subprocess
@@ -8,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from transformer_tf.translator import Translation, Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "translate.py"
@@ -85,6 +88,104 @@ def test_nothing_to_say(run, checkpoint, sentence):
     assert run(sentence, "--checkpoint", checkpoint) == (0, "\n", "")
 
 
+def test_json_scores_and_n_best(run, checkpoint):
+    text = b"A tree.\n\nI see 3 cars.\n"
+    status, out, err = run("--checkpoint", checkpoint, "--json", "--beam-size", 3, stdin=text)
+    assert (status, err) == (0, "")
+    objects = [json.loads(line) for line in out.splitlines()]
+    assert [thing["source"] for thing in objects] == ["A tree.", "", "I see 3 cars."]
+    assert objects[1]["hypotheses"] == []
+    best = objects[0]["hypotheses"][0]
+    assert set(best) == {"text", "tokens", "score", "log_prob", "token_log_probs"}
+    assert best["log_prob"] == pytest.approx(sum(best["token_log_probs"]), abs=1e-3)
+
+    _, out, _ = run("--checkpoint", checkpoint, "--scores", stdin=text)
+    _, plain, _ = run("--checkpoint", checkpoint, stdin=text)
+    lines = out.split("\n")
+    assert [line.partition("\t")[2] for line in lines] == plain.split("\n")
+    assert float(lines[0].partition("\t")[0]) < 0
+
+    status, out, _ = run(
+        "--checkpoint", checkpoint, "--beam-size", 3, "--n-best", 2, "--length-penalty", 0,
+        stdin=text,
+    )  # fmt: skip
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert [row[0] for row in rows] == ["1", "1", "", "3", "3"]
+    assert float(rows[0][1]) >= float(rows[1][1])
+
+
+def test_prefix_and_seed(run, checkpoint):
+    status, out, _ = run("A tree.", "--checkpoint", checkpoint, "--prefix", "Ich sehe")
+    assert status == 0
+    assert out.startswith("Ich sehe")
+    drawn = [
+        run("A tree.", "--checkpoint", checkpoint, "--temperature", "1", "--seed", seed)[1]
+        for seed in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_resume_goes_on_behind_the_last_whole_line(run, checkpoint, tmp_path, monkeypatch):
+    lines = [f"I see {n} cars." for n in range(30)]
+    (tmp_path / "in.txt").write_text("\n".join(lines) + "\n")
+    arguments = ["--checkpoint", checkpoint, "--input", "in.txt"]
+    assert run(*arguments, "--output", "whole.txt")[0] == 0
+    whole = (tmp_path / "whole.txt").read_text()
+    begun = "".join(whole.splitlines(keepends=True)[:11])
+    (tmp_path / "out.txt").write_text(begun + "half a li")
+    translated = []
+    search = Translator.search
+    monkeypatch.setattr(
+        Translator,
+        "search",
+        lambda self, texts, *a, **k: translated.extend(texts) or search(self, texts, *a, **k),
+    )
+    assert run(*arguments, "--output", "out.txt", "--resume")[0] == 0
+    assert translated == lines[11:]
+    assert (tmp_path / "out.txt").read_text() == whole
+    assert run(*arguments, "--output", "out.txt", "--resume")[0] == 0
+    assert (tmp_path / "out.txt").read_text() == whole
+    assert run(*arguments, "--output", "new.txt", "--resume")[0] == 0
+    assert (tmp_path / "new.txt").read_text() == whole
+
+
+def test_a_crash_loses_no_finished_line(run, checkpoint, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text("A tree.\n" * 10_000)
+    blocks = []
+
+    def search(self, texts, *_, **__):
+        blocks.append(len(texts))
+        if len(blocks) == 3:
+            raise KeyboardInterrupt
+        return [[Translation("Ein Baum.", [])] for _ in texts]
+
+    monkeypatch.setattr(Translator, "search", search)
+    status, _, _ = run("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
+    assert status == 130
+    assert (tmp_path / "out.txt").read_text() == "Ein Baum.\n" * sum(blocks[:2])
+    assert max(blocks) <= 4096  # and no more of a file is ever in memory
+
+
+def test_export_and_the_other_engine(run, checkpoint, tmp_path):
+    pytest.importorskip("ctranslate2", reason='pip install "transformer-tf[ctranslate2]"')
+    export = [sys.executable, ROOT / "scripts" / "export.py", "--checkpoint", checkpoint]
+    result = subprocess.run(
+        [*export, "--format", "ctranslate2", "--output", tmp_path / "model"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    status, out, err = run(
+        "I see 3 red cars.", "--engine", "ctranslate2", "--checkpoint", tmp_path / "model"
+    )
+    assert (status, err) == (0, "")
+    assert out == run("I see 3 red cars.", "--checkpoint", checkpoint)[1]
+    status, _, err = run("x", "--engine", "ctranslate2", "--checkpoint", checkpoint)
+    assert status == 1
+    assert "make one with: python scripts/export.py" in err
+
+
 def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
     status, out, err = run("tree " * 2000, "--checkpoint", checkpoint)
     assert status == 0
@@ -104,6 +205,8 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
         (["x", "--output", "no/such/folder"], "Cannot write no/such/folder: there is no such"),
         (["x", "--attention", "a.png", "--layer", "3"], "--layer must be from 1 to 2, not 3"),
         (["", "--attention", "a.png"], "no attention to show for an empty sentence"),
+        (["x", "--n-best", "2"], "decoding.n_best must be at most decoding.beam_size, not 2 of 1"),
+        (["x", "--beam-size", "0"], "decoding.beam_size must be at least 1, not 0"),
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, arguments, message):
@@ -126,6 +229,8 @@ def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, argume
         ["x", "--layer", "1"],
         ["--inptu", "f"],
         ["x", "--attention", "a.bmp"],
+        ["x", "--resume"],
+        ["--input", "f", "--output", "g", "--resume", "--n-best", "2"],
     ],
 )
 def test_wrong_usage(run, arguments):

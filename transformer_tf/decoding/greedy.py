@@ -1,36 +1,101 @@
-"""Greedy search: always the likeliest next token."""
+"""Greedy search: always the likeliest next token; and sampling: one drawn at random."""
 
-from collections.abc import Callable
+from __future__ import annotations
 
 import numpy as np
+from keras import ops
+
+from transformer_tf.decoding.search import IMPOSSIBLE, Search, State, arg_max, keep
+from transformer_tf.hypothesis import Hypothesis
 
 
-def greedy_search(
-    step: Callable[[np.ndarray], np.ndarray],
-    max_lengths: np.ndarray,
-    start_id: int,
-    end_id: int,
-) -> list[list[int]]:
-    """Extends every sentence of a batch by its likeliest token until all have ended.
+class GreedySearch(Search):
+    """Extends every sentence by its likeliest token until it ends.
 
-    Args:
-        step: From the target so far, `int32` `(batch, target_len)`, to the scores of the token
-            that follows, `(batch, target_vocab_size)`.
-        max_lengths: Most tokens of each result, `(batch,)`.
-        start_id: The token every target starts with.
-        end_id: The token that ends a target.
-
-    Returns:
-        A list of ids for each sentence, without start and end.
+    With a temperature above 0 the token is drawn instead: from softmax(logits / temperature), of
+    the `top_k` likeliest tokens (Fan et al. 2018), of the likeliest that make up the share `top_p`
+    together (Holtzman et al. 2020). A draw depends on the seed, the sentence's number and the
+    position alone, not on the batch or the back end.
     """
-    batch = len(max_lengths)
-    target = np.full((batch, 1), start_id, dtype="int32")
-    ended = max_lengths < 1
-    lengths = np.zeros(batch, dtype="int32")
-    while not ended.all():
-        token = np.asarray(step(target)).argmax(axis=-1).astype("int32")
-        target = np.concatenate([target, token[:, None]], axis=1)
-        ended |= token == end_id
-        lengths[~ended] += 1
-        ended |= lengths >= max_lengths
-    return [row[1 : 1 + length].tolist() for row, length in zip(target, lengths, strict=True)]
+
+    by_position = ("ids", "log_probs")
+    outputs = ("ids", "log_probs", "length", "ended")
+
+    def start(self, batch_size, slots, source_len) -> State:
+        state = {
+            "ids": ops.zeros((batch_size, 1, slots), "int32"),
+            "length": ops.zeros((batch_size,), "int32"),
+            "ended": ops.zeros((batch_size,), "bool"),
+        }
+        if self.options.scores:
+            state["log_probs"] = ops.zeros((batch_size, 1, slots), "float32")
+        return state
+
+    def advance(self, state, logits, attention, slot):
+        allowed = self.constrain(state, logits)
+        choose = self._draw if self.options.temperature else _likeliest
+        token = choose(state, allowed)  # (batch, 1)
+        done, position = state["done"], state["position"]
+        ends = token[:, 0] == self.end_id
+        new = {
+            **state,
+            "token": token,
+            "ids": keep(state["ids"], slot, token),
+            "length": ops.where(done, state["length"], position + ops.cast(~ends, "int32")),
+            "ended": ops.where(done, state["ended"], ends),
+            "done": done | ends | (position + 1 >= state["limit"]),
+        }
+        if self.options.scores:
+            chosen = ops.take_along_axis(logits, token[..., None], axis=-1)[..., 0]
+            log_prob = chosen - ops.logsumexp(logits, axis=-1)
+            new["log_probs"] = keep(state["log_probs"], slot, log_prob)
+        return new
+
+    def _draw(self, state, logits):
+        """A token `(batch, 1)`: the arg-max of the scores with noise of Gumbel's distribution."""
+        options, vocab_size = self.options, logits.shape[-1]
+        logits = logits / options.temperature
+        if options.top_k and options.top_k < vocab_size:
+            least = self.top_k(logits[:, 0], options.top_k)[0][:, None, -1:]
+            logits = ops.where(logits >= least, logits, IMPOSSIBLE)
+        if options.top_p < 1:
+            ordered = ops.flip(ops.sort(logits, axis=-1), axis=-1)
+            shares = ops.softmax(ordered, axis=-1)
+            before = ops.cumsum(shares, axis=-1) - shares
+            kept = ops.where(before < options.top_p, ordered, -IMPOSSIBLE)
+            logits = ops.where(logits >= ops.min(kept, axis=-1, keepdims=True), logits, IMPOSSIBLE)
+        counter = state["number"] * 1009 + state["position"]  # positions are far below 1009
+        uniform = _uniform(options.seed, counter[:, None], ops.arange(vocab_size, dtype="int32"))
+        gumbel = -ops.log(-ops.log(uniform))
+        return arg_max(logits + gumbel[:, None])[1]
+
+    def hypotheses(self, found):
+        length, ended = int(found["length"]), bool(found["ended"])
+        ids = found["ids"][0, :length].tolist()
+        if "log_probs" not in found:
+            return [Hypothesis(ids)]
+        log_probs = found["log_probs"][0, : length + ended].astype(float)
+        total = float(np.sum(log_probs))
+        return [Hypothesis(ids, total, total, log_probs.tolist())]
+
+
+def _likeliest(state, logits):
+    return arg_max(logits)[1]
+
+
+def _uniform(seed: int, row, column):
+    """Numbers between 0 and 1 that depend on three integers alone.
+
+    The integers are mixed by the finaliser of MurmurHash3 (Appleby 2011), once for seed and row
+    and again with the column.
+    """
+    row, column = ops.cast(row, "uint32"), ops.cast(column, "uint32")
+    row = _mix(row + np.uint32(0x9E3779B9 * (seed + 1) & 0xFFFFFFFF))
+    bits = _mix(ops.bitwise_xor(row, _mix(column + np.uint32(1))))
+    return (ops.cast(ops.right_shift(bits, np.uint32(8)), "float32") + 0.5) * 2.0**-24
+
+
+def _mix(x):
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        x = ops.bitwise_xor(x, ops.right_shift(x, np.uint32(shift))) * np.uint32(factor)
+    return ops.bitwise_xor(x, ops.right_shift(x, np.uint32(16)))

@@ -83,12 +83,39 @@ class MultiHeadAttention(keras.layers.Layer):
         return projection
 
     def call(self, query, key, value, attention_mask=None, return_attention_scores=False):
-        query = self._split_heads(self.query_projection(query))
-        key = self._split_heads(self.key_projection(key))
-        value = self._split_heads(self.value_projection(value))
-        output, scores = scaled_dot_product_attention(query, key, value, attention_mask)
-        output = self.output_projection(self._merge_heads(output))
+        key, value = self.keys_and_values(key, value)
+        output, scores = self.attend(query, key, value, attention_mask)
         return (output, scores) if return_attention_scores else output
+
+    def keys_and_values(self, key, value):
+        """What the heads look at, which a search computes once and keeps.
+
+        Args:
+            key: Tensor `(batch, key_len, key_depth)`.
+            value: Tensor `(batch, key_len, value_depth)`.
+
+        Returns:
+            The keys and the values of the heads, each `(batch, num_heads, key_len, head_dim)`.
+        """
+        key = self._split_heads(self.key_projection(key))
+        return key, self._split_heads(self.value_projection(value))
+
+    def attend(self, query, key, value, attention_mask=None):
+        """Looks at what `keys_and_values` returned.
+
+        Args:
+            query: Tensor `(batch, query_len, query_depth)`.
+            key: Tensor `(batch, num_heads, key_len, head_dim)`.
+            value: Tensor of the same shape.
+            attention_mask: The mask of `call`.
+
+        Returns:
+            Tensor `(batch, query_len, d_model)` and the scores
+            `(batch, num_heads, query_len, key_len)`.
+        """
+        query = self._split_heads(self.query_projection(query))
+        output, scores = scaled_dot_product_attention(query, key, value, attention_mask)
+        return self.output_projection(self._merge_heads(output)), scores
 
     def _split_heads(self, x):
         x = ops.reshape(x, (-1, ops.shape(x)[1], self.num_heads, self.head_dim))

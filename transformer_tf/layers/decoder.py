@@ -1,6 +1,7 @@
 """The decoder: the right half of figure 1 of "Attention Is All You Need" (§3.1)."""
 
 import keras
+from keras import ops
 
 from transformer_tf.layers.attention import MultiHeadAttention
 from transformer_tf.layers.feed_forward import FeedForward
@@ -104,6 +105,67 @@ class DecoderLayer(keras.layers.Layer):
         x = self.feed_forward_residual(x, y, training=training)
         return (x, self_scores, cross_scores) if return_attention_scores else x
 
+    def read(self, encoded):
+        """What the layer looks at of the source, computed once for a whole search.
+
+        Args:
+            encoded: Tensor `(batch, source_len, d_model)`, the output of the encoder.
+
+        Returns:
+            A dictionary: `"key"` and `"value"`, each `(batch, num_heads, source_len, head_dim)`.
+        """
+        key, value = self.cross_attention.keys_and_values(key=encoded, value=encoded)
+        return {"key": key, "value": value}
+
+    def new_cache(self, batch_size, slots):
+        """Room for what the layer looks at of the target.
+
+        Args:
+            batch_size: Number of sentences.
+            slots: Number of tokens of a sentence, those of all its hypotheses together.
+
+        Returns:
+            A dictionary: `"key"` and `"value"`, zeros `(batch_size, num_heads, slots, head_dim)`.
+        """
+        shape = (batch_size, self.num_heads, slots, self.d_model // self.num_heads)
+        return {name: ops.zeros(shape, dtype=self.compute_dtype) for name in ("key", "value")}
+
+    def step(self, x, memory, cache, slot, attention_mask=None, cross_attention_mask=None):
+        """What `call` does, for the newest token of each hypothesis of a search alone.
+
+        Args:
+            x: Tensor `(batch, beam_size, d_model)`.
+            memory: What `read` returned.
+            cache: What `new_cache` returned, or the last `step`.
+            slot: Where in the cache the keys and values of `x` go; an int or a scalar tensor.
+            attention_mask: Boolean tensor that broadcasts to
+                `(batch, num_heads, beam_size, slots)`: of each hypothesis its own tokens.
+            cross_attention_mask: Boolean tensor that broadcasts to
+                `(batch, num_heads, beam_size, source_len)`.
+
+        Returns:
+            Tensor `(batch, beam_size, d_model)`, the cache with the new keys and values, and the
+            cross-attention scores `(batch, num_heads, beam_size, source_len)`.
+        """
+        y = self.self_attention_residual.enter(x)
+        key, value = self.self_attention.keys_and_values(key=y, value=y)
+        key = ops.slice_update(cache["key"], (0, 0, slot, 0), key)
+        value = ops.slice_update(cache["value"], (0, 0, slot, 0), value)
+        y, _ = self.self_attention.attend(y, key, value, attention_mask)
+        x = self.self_attention_residual(x, y)
+
+        y, cross_scores = self.cross_attention.attend(
+            self.cross_attention_residual.enter(x),
+            memory["key"],
+            memory["value"],
+            cross_attention_mask,
+        )
+        x = self.cross_attention_residual(x, y)
+
+        y = self.feed_forward(self.feed_forward_residual.enter(x))
+        x = self.feed_forward_residual(x, y)
+        return x, {"key": key, "value": value}, cross_scores
+
     def get_config(self):
         return {
             **super().get_config(),
@@ -206,6 +268,39 @@ class Decoder(keras.layers.Layer):
         if self.pre_norm:
             x = self.norm(x)
         return (x, all_self_scores, all_cross_scores) if return_attention_scores else x
+
+    def read(self, encoded):
+        """What the layers look at of the source: a list of `DecoderLayer.read`."""
+        return [layer.read(encoded) for layer in self.layers]
+
+    def new_cache(self, batch_size, slots):
+        """Room for what the layers look at of the target: a list of `DecoderLayer.new_cache`."""
+        return [layer.new_cache(batch_size, slots) for layer in self.layers]
+
+    def step(self, x, memory, cache, slot, attention_mask=None, cross_attention_mask=None):
+        """What `call` does, for the newest token of each hypothesis of a search alone.
+
+        Args:
+            x: Tensor `(batch, beam_size, d_model)`.
+            memory: What `read` returned.
+            cache: What `new_cache` returned, or the last `step`.
+            slot: As in `DecoderLayer.step`, like the masks.
+            attention_mask: Of each hypothesis its own tokens.
+            cross_attention_mask: No padding of the source.
+
+        Returns:
+            Tensor `(batch, beam_size, d_model)`, the new cache, and the cross-attention scores of
+            the last layer, `(batch, num_heads, beam_size, source_len)`.
+        """
+        new_cache = []
+        for layer, layer_memory, layer_cache in zip(self.layers, memory, cache, strict=True):
+            x, layer_cache, cross_scores = layer.step(
+                x, layer_memory, layer_cache, slot, attention_mask, cross_attention_mask
+            )
+            new_cache.append(layer_cache)
+        if self.pre_norm:
+            x = self.norm(x)
+        return x, new_cache, cross_scores
 
     def get_config(self):
         return {

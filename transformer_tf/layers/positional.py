@@ -5,7 +5,7 @@ import numpy as np
 from keras import ops
 
 
-def positional_encoding(length, d_model: int, start=0):
+def positional_encoding(length, d_model: int):
     """The sinusoidal position signal of §3.5 of Vaswani et al. 2017.
 
     Dimension 2i is sin(position / 10000^(2i / d_model)) and dimension 2i + 1 the cosine of the
@@ -14,13 +14,12 @@ def positional_encoding(length, d_model: int, start=0):
     Args:
         length: Number of positions, an int or a scalar tensor.
         d_model: Size of a position's vector. For an odd size the last frequency has a sine only.
-        start: The first position, an int or a scalar tensor.
 
     Returns:
         `float32` tensor `(length, d_model)`.
     """
     frequency = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
-    position = ops.cast(start + ops.arange(length), "float32")
+    position = ops.cast(ops.arange(length), "float32")
     angle = position[:, None] * ops.convert_to_tensor(frequency[None, :], "float32")
     sin_cos = ops.stack([ops.sin(angle), ops.cos(angle)], axis=-1)  # (length, frequencies, 2)
     return ops.reshape(sin_cos, (-1, 2 * len(frequency)))[:, :d_model]
@@ -39,7 +38,8 @@ class PositionalEmbedding(keras.layers.Layer):
 
     Call arguments:
         ids: Integer tensor `(batch, length)`.
-        start: Position of the first id, for a decoder that feeds one token at a time.
+        positions: Tensor that broadcasts to `(batch, length, d_model)` to add instead of the
+            positions 0, 1, …, for a search: rows of `position_table`.
 
     Returns:
         Tensor `(batch, length, d_model)`.
@@ -80,27 +80,35 @@ class PositionalEmbedding(keras.layers.Layer):
                 initializer=keras.initializers.RandomNormal(stddev=0.02),
             )
 
-    def call(self, ids, start=0):
-        length = ops.shape(ids)[1]
+    def call(self, ids, positions=None):
         embedded = ops.take(ops.convert_to_tensor(self.embeddings), ids, axis=0)
         embedded = ops.cast(embedded, self.compute_dtype) * self.d_model**0.5
-        return embedded + ops.cast(self._positions(start, length), self.compute_dtype)
+        return embedded + (
+            self.position_table(ops.shape(ids)[1]) if positions is None else positions
+        )
 
-    def _positions(self, start, length):
-        """The position vectors `(length, d_model)`, beginning at position `start`."""
+    def position_table(self, length):
+        """The vectors of the first positions.
+
+        Args:
+            length: Number of positions, an int or a scalar tensor.
+
+        Returns:
+            Tensor `(length, d_model)`.
+
+        Raises:
+            ValueError: If there are fewer learned positions.
+        """
         if self.position == "sinusoidal":
-            return positional_encoding(length, self.d_model, start)
-        self._check_length(start, length)
-        table = ops.convert_to_tensor(self.position_embeddings)
-        return ops.take(table, start + ops.arange(length), axis=0)
-
-    def _check_length(self, start, length):
-        if isinstance(start, int) and isinstance(length, int) and start + length > self.max_length:
+            return ops.cast(positional_encoding(length, self.d_model), self.compute_dtype)
+        if isinstance(length, int) and length > self.max_length:
             raise ValueError(
                 f"A sequence must not be longer than the {self.max_length} learned positions "
-                f"(`max_length`). Received: a sequence of length {start + length}. "
+                f"(`max_length`). Received: a sequence of length {length}. "
                 'Shorten it, or use position="sinusoidal".'
             )
+        table = ops.convert_to_tensor(self.position_embeddings)
+        return ops.cast(ops.take(table, ops.arange(length), axis=0), self.compute_dtype)
 
     def project(self, hidden):
         """Scores every token id by its embedding: the output projection of a tied model (§3.4).

@@ -189,10 +189,30 @@ class Tokenizer:
             if not (model.is_control(index) or model.is_unknown(index) or model.is_byte(index))
         }
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text of ids; padding, start and end are left out."""
+    def pieces(self, text: str) -> list[str]:
+        """The sub-words of a text as they are written there, an unknown one too.
+
+        Returns:
+            As many as `encode` returns ids; a leading `▁` where a word begins.
+        """
+        if self.lowercase:
+            text = self.bpemb.preprocess(text)
+        return self.bpemb.spm.encode(text, out_type=str)
+
+    def decode(self, ids: Iterable[int], unknowns: Sequence[str] | None = None) -> str:
+        """The text of ids; padding, start and end are left out.
+
+        Args:
+            ids: The ids.
+            unknowns: What to write for each unknown piece; None to write ` ⁇ `.
+        """
+        pieces = self._pieces(ids)
+        if unknowns:
+            written = iter(unknowns)
+            spelt = [self.bpemb.spm.id_to_piece(i) if i else next(written) for i in pieces]
+            return self.bpemb.spm.decode_pieces(spelt)
         # `BPEmb.decode_ids` takes a list of ids for a list of texts under today's SentencePiece.
-        return self.bpemb.spm.decode_ids(self._pieces(ids))
+        return self.bpemb.spm.decode_ids(pieces)
 
     def restore(self, text: str, source: str) -> str:
         """Gives a decoded text back what `lowercase` took away, as far as that can be known.

@@ -1,0 +1,120 @@
+"""The same weights under CTranslate2, on a model that has learned something."""
+
+import numpy as np
+import pytest
+
+from tests.conftest import ENGLISH, GERMAN, make_model
+from transformer_tf.checkpoint import LAST_WEIGHTS, build_model, save_checkpoint, save_weights
+from transformer_tf.config import load_config
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.text.tokenizer import Tokenizer
+from transformer_tf.translator import Translator
+
+pytest.importorskip("ctranslate2", reason='pip install "transformer-tf[ctranslate2]"')
+
+from transformer_tf.export.ctranslate2 import (  # noqa: E402
+    export_ctranslate2,
+    load_translator,
+    transformer_specification,
+)
+
+SENTENCES = [f"I see {n} {color}{thing}." for n in range(2, 60) for color in ("", "red ")
+             for thing in ("cars", "house", "trees and cars")]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["post-norm", "pre-norm, learned positions"])
+def folders(request, tmp_path_factory):
+    """A checkpoint with random weights, and the same exported."""
+    import keras
+
+    keras.utils.set_random_seed(5)
+    folder = tmp_path_factory.mktemp("checkpoint")
+    changes = ["model.num_layers=2", "model.d_model=24", "model.num_heads=2", "model.d_ff=48",
+               "decoding.max_length=20", "data.max_length=30", "model.max_length=40"]  # fmt: skip
+    if request.param != "post-norm":
+        changes += ["model.pre_norm=true", "model.position=learned"]
+    config = load_config(None, changes)
+    (folder / "tokenizers").mkdir()
+    source = Tokenizer.train(ENGLISH, 310, folder / "tokenizers" / "source.model")
+    target = Tokenizer.train(GERMAN, 315, folder / "tokenizers" / "target.model")
+    save_checkpoint(folder, config, source, target)
+    model = build_model(config, source, target)
+    random = np.random.default_rng(1)
+    model.set_weights([w + random.normal(0, 0.15, w.shape) for w in model.get_weights()])
+    save_weights(model, folder / LAST_WEIGHTS)
+    exported = tmp_path_factory.mktemp("exported") / "model"
+    export_ctranslate2(folder, exported)
+    return folder, exported
+
+
+def test_greedy_hypotheses_and_log_probabilities_are_the_same(folders):
+    ours = Translator.load(folders[0]).search(SENTENCES, scores=True)
+    theirs = load_translator(folders[1]).search(SENTENCES, scores=True)
+    assert len({row[0].text for row in ours}) > 20  # it does not say the same to everything
+    same = [a[0].tokens == b[0].tokens for a, b in zip(ours, theirs, strict=True)]
+    assert np.mean(same) >= 0.995
+    for a, b in zip(ours, theirs, strict=True):
+        if a[0].tokens == b[0].tokens:
+            assert abs(a[0].log_prob - b[0].log_prob) < 1e-3
+
+
+def test_beam_search_without_penalty_finds_nothing_worse(folders):
+    ours = Translator.load(folders[0]).search(SENTENCES, beam_size=4, length_penalty=0.0)
+    theirs = load_translator(folders[1]).search(SENTENCES, beam_size=4, length_penalty=0.0)
+    better = np.array([a[0].score - b[0].score for a, b in zip(ours, theirs, strict=True)])
+    assert np.mean(better > -1e-3) > 0.95
+
+
+def test_prefix_and_empty_lines(folders):
+    translator = load_translator(folders[1])
+    prefix = "Ich sehe"
+    found = translator.translate(["I see 3 cars.", "", "A tree."], prefixes=[prefix] * 3)
+    assert [text.startswith(prefix) for text in found] == [True, False, True]
+    assert found[1] == ""
+    assert translator.translate([]) == []
+
+
+def test_int8(folders, tmp_path):
+    export_ctranslate2(folders[0], tmp_path / "int8", "int8")
+    exact = load_translator(folders[1]).search(SENTENCES[:20], scores=True)
+    coarse = load_translator(tmp_path / "int8").search(SENTENCES[:20], scores=True)
+    sizes = [folder / "model.bin" for folder in (folders[1], tmp_path / "int8")]
+    whole, quantized = (file.stat().st_size for file in sizes)
+    assert quantized < 0.6 * whole  # the table of positions stays as it is
+    pairs = zip(exact, coarse, strict=True)
+    assert np.mean([a[0].tokens[0] == b[0].tokens[0] for a, b in pairs]) > 0.5
+
+
+def test_an_earlier_export_is_replaced_and_nothing_else(folders, tmp_path):
+    export_ctranslate2(folders[0], tmp_path / "model")
+    export_ctranslate2(folders[0], tmp_path / "model", "int8")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").touch()
+    with pytest.raises(CheckpointError, match="thesis exists and is not an exported model"):
+        export_ctranslate2(folders[0], tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "chapter.txt").exists()
+
+
+def test_errors(folders, tmp_path):
+    with pytest.raises(CheckpointError, match=r"make one with: python scripts/export\.py"):
+        load_translator(folders[0])
+    translator = load_translator(folders[1])
+    with pytest.raises(TransformerTFError, match="Attention needs the checkpoint itself"):
+        translator.attend("A tree.")
+    with pytest.raises(ConfigError, match="needs decoding.beam_size above 1"):
+        translator.translate("A tree.", coverage_penalty=0.2)
+    export_ctranslate2(folders[0], tmp_path / "model")
+    (tmp_path / "model" / "model.bin").write_bytes(b"not a model")
+    with pytest.raises(CheckpointError, match="is damaged"):
+        load_translator(tmp_path / "model")
+
+
+def test_a_specification_is_valid(folders):
+    """For every way to tie embeddings."""
+    source = Tokenizer.load(folders[0] / "tokenizers" / "source.model")
+    for tie in ("none", "target", "all"):
+        sizes = {"source_vocab_size": source.vocab_size, "target_vocab_size": source.vocab_size}
+        model = make_model(tie_embeddings=tie, **sizes)
+        specification = transformer_specification(model, source, source)
+        specification.validate()

@@ -1,0 +1,1 @@
+"""A trained translator in the formats of other engines."""
