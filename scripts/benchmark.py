@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""Measure this machine: python scripts/benchmark.py data|train [--config FILE] ..."""
+"""Measure this machine: python scripts/benchmark.py data|train|decode ..."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from transformer_tf.startup import run_command
+from transformer_tf.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 # The article's vocabularies; its model, 4 layers of 128/8/512 with dropout 0.1, is the default.
@@ -25,6 +25,14 @@ def parse_arguments() -> argparse.Namespace:
     data.add_argument("--pairs", type=int, default=0, metavar="N", help="generate a corpus of N")
     train = commands.add_parser("train", help="training beside the article's loop and PyTorch")
     train.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each system")
+    decode = commands.add_parser("decode", help="translating beside the tutorial and CTranslate2")
+    decode.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each system")
+    decode.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="DIR",
+        help="a run whose test sentences are translated, by default the latest one",
+    )
     for command in (data, train):
         command.add_argument(
             "--config",
@@ -46,7 +54,15 @@ def main() -> None:
     from transformer_tf.config import load_config
     from transformer_tf.tables import table
 
-    if arguments.command == "data":
+    if arguments.command == "decode":
+        import_keras_quietly()
+        from transformer_tf.benchmarks.decode import measure_decoding
+        from transformer_tf.checkpoint import find_checkpoint
+
+        measurements = measure_decoding(
+            arguments.checkpoint or find_checkpoint(ROOT), arguments.rounds
+        )
+    elif arguments.command == "data":
         config = load_config(arguments.config, arguments.overrides)
         measurements = measure_data(config, arguments.pairs)
     else:

@@ -1,6 +1,7 @@
 """The same layers, model, loss and training loop with the other back end."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def test_the_models_tests_pass_under_jax():
         *("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"),
         *("tests/layers", "tests/test_transformer.py", "tests/training/test_schedule.py"),
         *("tests/training/test_losses_and_metrics.py", "tests/training/test_copy_task.py"),
+        "tests/decoding/test_search.py",
     )
     assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-1000:]
     assert " passed" in result.stdout
@@ -57,15 +59,59 @@ def test_a_checkpoint_gives_the_same_logits_under_jax(checkpoint, tmp_path):
         "assert keras.backend.backend() == 'jax'\n"
         "folder, file = sys.argv[1:]\n"
         "t = Translator.load(folder); inputs = dict(np.load(file))\n"
-        "np.save(file + '.npy', np.asarray(t.model(inputs)))\n"
-        "print(t.translate(['I see 3 red cars.'])[0])",
+        "np.save(file + '.npy', np.asarray(t.engine.model(inputs)))\n"
+        "print(t.translate('I see 3 red cars.'))",
         checkpoint,
         tmp_path / "inputs.npz",
     )
     assert result.returncode == 0, result.stderr
     logits = np.load(tmp_path / "inputs.npz.npy")
-    np.testing.assert_allclose(logits, translator.model(inputs), atol=1e-4)
+    np.testing.assert_allclose(logits, translator.engine.model(inputs), atol=1e-4)
     assert result.stdout.strip() == translator.translate(["I see 3 red cars."])[0].strip()
+
+
+def test_searches_find_the_same_under_jax(checkpoint):
+    from transformer_tf.translator import Translator
+
+    code = (
+        "import sys, json; from transformer_tf.translator import Translator\n"
+        "t = Translator.load(sys.argv[1]); sentences = json.loads(sys.argv[2])\n"
+        "for options in json.loads(sys.argv[3]):\n"
+        "    found = t.search(sentences, **options)\n"
+        "    print(json.dumps([[[h.tokens, h.log_prob] for h in row] for row in found]))"
+    )
+    sentences = [f"I see {n} red cars." for n in range(40)]
+    searches: list[dict] = [
+        {"scores": True},
+        {"scores": True, "temperature": 1.0, "seed": 5, "top_k": 20},
+        {"beam_size": 3, "n_best": 2, "coverage_penalty": 0.1},
+    ]
+    result = run("-c", code, checkpoint, json.dumps(sentences), json.dumps(searches))
+    assert result.returncode == 0, result.stderr
+    translator = Translator.load(checkpoint)
+    for options, line in zip(searches, result.stdout.splitlines(), strict=True):
+        for ours, theirs in zip(
+            translator.search(sentences, **options), json.loads(line), strict=True
+        ):
+            assert [translation.tokens for translation in ours] == [row[0] for row in theirs]
+            log_probs = [translation.log_prob for translation in ours]
+            np.testing.assert_allclose(log_probs, [row[1] for row in theirs], atol=1e-3)
+
+
+def test_compiled_programs_are_kept_for_the_next_process(checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_TF_CACHE", str(tmp_path))
+    code = (
+        "import sys; from transformer_tf.startup import import_keras_quietly\n"
+        "import_keras_quietly()\n"
+        "from transformer_tf.translator import Translator\n"
+        "print(Translator.load(sys.argv[1]).translate('A tree.'))"
+    )
+    first = run("-c", code, checkpoint)
+    kept = {path.name for path in (tmp_path / "jax").iterdir() if path.name.endswith("-cache")}
+    assert kept
+    second = run("-c", code, checkpoint)
+    assert (second.stdout, second.returncode, second.stderr) == (first.stdout, 0, "")
+    assert kept == {p.name for p in (tmp_path / "jax").iterdir() if p.name.endswith("-cache")}
 
 
 def test_a_run_without_tensorflow(tmp_path):

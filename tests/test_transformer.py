@@ -131,8 +131,29 @@ def test_encode_and_decode_are_call_in_two_steps(model, inputs):
     mask = padding_mask(inputs["source"])
     logits = model.decode(inputs["target_input"], encoded, mask)
     np.testing.assert_allclose(logits, model(inputs), atol=1e-6)
-    one = model.decode(inputs["target_input"], encoded, mask, position=3)
-    np.testing.assert_allclose(one[:, 0], logits[:, 3], atol=1e-6)
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_steps_say_what_one_pass_says(changes, inputs):
+    """With keys and values kept, one token at a time; the second hypothesis is a stranger."""
+    model = make_model(**changes)
+    inputs["source"] = np.minimum(inputs["source"], model.source_vocab_size - 1)
+    logits, scores = model(inputs, return_attention_scores=True)
+    beam, target = 2, inputs["target_input"]
+    memory = model.read(inputs["source"])
+    table = np.asarray(model.target_embedding.position_table(TARGET_LEN))
+    cache = model.decoder.new_cache(BATCH, TARGET_LEN * beam)
+    for position in range(TARGET_LEN):
+        own = np.arange(TARGET_LEN * beam)[None] // beam <= position
+        mine = own & (np.arange(TARGET_LEN * beam)[None] % beam == np.arange(beam)[:, None])
+        token = np.stack([target[:, position], np.ones(BATCH, "int32")], axis=1)
+        said, cache, looked = model.step(
+            token, table[[position]][None], memory, cache, position * beam, mine[None, None]
+        )
+        np.testing.assert_allclose(said[:, 0], logits[:, position], atol=1e-5)
+        np.testing.assert_allclose(
+            looked[:, :, 0], np.asarray(scores["cross"][-1])[:, :, position], atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)

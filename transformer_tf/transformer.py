@@ -211,7 +211,6 @@ class Transformer(keras.Model):
         encoded,
         cross_attention_mask,
         return_attention_scores=False,
-        position=None,
         training=None,
     ):
         """Scores the token after each token of `target_input`.
@@ -222,17 +221,14 @@ class Transformer(keras.Model):
             cross_attention_mask: Boolean tensor `(batch, 1, 1, source_len)`, the padding mask of
                 the source.
             return_attention_scores: Whether to return the scores beside the logits.
-            position: Score only the token after this position, for a search; by default all.
             training: Whether dropout is on.
 
         Returns:
-            `float32` logits `(batch, target_len, target_vocab_size)`, of length 1 with a
-            `position`; with `return_attention_scores` a pair of them and a dictionary
+            `float32` logits `(batch, target_len, target_vocab_size)`; with
+            `return_attention_scores` a pair of them and a dictionary
             `{"decoder": [...], "cross": [...]}` of each layer's scores.
         """
         hidden, scores = self._decode(target_input, encoded, cross_attention_mask, training)
-        if position is not None:
-            hidden = hidden[:, position : position + 1]
         logits = self.project(hidden)
         return (logits, scores) if return_attention_scores else logits
 

@@ -3,8 +3,8 @@
 import keras
 import numpy as np
 
-from transformer_tf.decoding import greedy_search
-from transformer_tf.layers import padding_mask
+from transformer_tf.config import DecodingConfig
+from transformer_tf.decoding import KerasEngine
 from transformer_tf.text.batching import Batches
 from transformer_tf.text.encoded import EncodedPairs
 from transformer_tf.training.model import TrainingModel
@@ -21,18 +21,6 @@ def sequences(random, count):
         ids = [START, *random.integers(1, START, length).tolist(), END]
         pairs.append((ids, ids))
     return pairs
-
-
-def greedy(model, pairs):
-    width = max(len(source) for source, _ in pairs)
-    source = np.array([ids + [0] * (width - len(ids)) for ids, _ in pairs])
-    encoded, mask = model.encode(source), padding_mask(source)
-
-    def step(target):
-        logits = model.decode(target, encoded, mask, position=target.shape[1] - 1)
-        return keras.ops.convert_to_numpy(logits)[:, 0]
-
-    return greedy_search(step, np.full(len(pairs), 10), START, END)
 
 
 def test_copies_exactly_what_it_never_saw(random):
@@ -69,7 +57,8 @@ def test_copies_exactly_what_it_never_saw(random):
     assert int(training_model.optimizer.iterations.value) == 14 * steps
 
     unseen = sequences(random, 50)
-    copies = greedy(model, unseen)
+    found = KerasEngine(model, START, END).search([p[0] for p in unseen], DecodingConfig())
+    copies = [hypotheses[0].ids for hypotheses in found]
     assert copies == [source[1:-1] for source, _ in unseen]
 
     # Greedy search says what is likeliest at each position given its own words: the arg-max of

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from tqdm import tqdm
 
 from transformer_tf.benchmarks.baselines.sizes import BATCH_SIZE, LENGTH
+from transformer_tf.benchmarks.process import WorkerProcess
 from transformer_tf.config import Config, save_config
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.text.batching import Batch, Batches, pad, shift_target
@@ -179,22 +177,10 @@ class Worker:
         self.folder = folder
 
     def __enter__(self) -> Worker:
-        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115
-        self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "transformer_tf.benchmarks.worker",
-                self.system.kind,
-                self.folder,
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-        )
+        command = ["transformer_tf.benchmarks.worker", self.system.kind, self.folder]
+        self.process = WorkerProcess(str(self.system), command)
         try:
-            self.first = self._ask(0)
+            self.first = self.process.ask(0)
         except BaseException:
             self.__exit__()
             raise
@@ -202,7 +188,7 @@ class Worker:
 
     def run(self, turn: int) -> None:
         """Trains on the batches of a round."""
-        self.seconds.append(self._ask(turn)["seconds"])
+        self.seconds.append(self.process.ask(turn)["seconds"])
 
     def row(self) -> dict[str, Any]:
         """What was measured."""
@@ -221,25 +207,8 @@ class Worker:
             "padding": self.padding,
             "first step s": self.first["first"],
             "epoch s": self.first["first"] + self.epoch_steps * step,
-            "peak MB": self._ask(None)["peak_mb"],
+            "peak MB": self.process.ask(None)["peak_mb"],
         }
 
-    def _ask(self, turn: int | None) -> dict[str, float]:
-        assert self.process.stdin and self.process.stdout
-        with contextlib.suppress(BrokenPipeError):
-            print(json.dumps(turn), file=self.process.stdin, flush=True)
-        answer = self.process.stdout.readline()
-        if not answer:
-            self.log.seek(0)
-            lines = self.log.read().strip().splitlines() or ["no message"]
-            raise TransformerTFError(f"The process of {self.system} ended: {lines[-1]}")
-        return json.loads(answer)
-
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait()
-        pipes: tuple[IO[str] | None, ...] = (self.process.stdin, self.process.stdout, self.log)
-        for pipe in pipes:
-            if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
+        self.process.__exit__()

@@ -100,8 +100,13 @@ class KerasEngine:
         for length, indices in self._groups(sources):
             size = max(options.batch_size, TOKENS_AT_A_TIME // length)
             compiled = self._compilation_pays(length, len(indices), options)
-            for begin in range(0, len(indices), size):
-                jobs.append((length, size, compiled, indices[begin : begin + size]))
+            # At least one for each worker, unless a batch is about all there is.
+            number = -(-len(indices) // size)
+            if len(indices) > 4 * options.batch_size:
+                number = max(number, self.workers)
+            share = -(-len(indices) // number)
+            for begin in range(0, len(indices), share):
+                jobs.append((length, size, compiled, indices[begin : begin + share]))
         if len(jobs) == 1:
             run(jobs[0])
         else:
@@ -188,11 +193,13 @@ class KerasEngine:
     def _function(self, options, arguments, batch_size, max_length, compiled) -> Callable:
         """The loop as a function of `(arguments, count, batch_size, max_length)`."""
         # The plain function takes the last two as tensors: one trace for all.
+        rows = len(arguments["source"])
         shapes = tuple((name, array.shape) for name, array in arguments.items())
         if compiled:
             key: tuple = (shapes, options, batch_size, max_length)
         else:
-            key = (tuple(arguments), options)
+            # One sentence alone needs half as much, and is traced in half the time.
+            key = (tuple(arguments), options, rows == 1)
         if key not in self._functions:
             search = self._make_search(options, compiled)
 
@@ -203,7 +210,7 @@ class KerasEngine:
                     self.start_id,
                     **arguments,
                     count=sizes[0],
-                    batch_size=batch_size if compiled else sizes[1],
+                    batch_size=batch_size if compiled or rows == 1 else sizes[1],
                     max_length=max_length if compiled else sizes[2],
                 )
 
@@ -237,7 +244,9 @@ def _compile(function: Callable, model: Transformer, any_shape_of: dict | None) 
             compiled._omit_frequent_tracing_warning = True
             return compiled
         shapes = {
-            name: tf.TensorSpec([None] * array.ndim, "int32")
+            name: tf.TensorSpec(
+                [1 if len(array) == 1 else None, *[None] * (array.ndim - 1)], "int32"
+            )
             for name, array in any_shape_of.items()
         }
         number = tf.TensorSpec([], "int32")
@@ -246,12 +255,14 @@ def _compile(function: Callable, model: Transformer, any_shape_of: dict | None) 
     if backend == "jax":
         import jax
 
+        variables = model.variables
+
         def with_weights(values, *arguments):
             # As arguments: weights that a function closes over become constants of its program.
-            state = list(zip(model.variables, values, strict=True))
+            state = list(zip(variables, values, strict=True))
             with keras.StatelessScope(state_mapping=state):
                 return function(*arguments)
 
         jitted = jax.jit(with_weights)
-        return lambda *arguments: jitted([v.value for v in model.variables], *arguments)
+        return lambda *arguments: jitted([v.value for v in variables], *arguments)
     return function

@@ -56,7 +56,7 @@ def translate_ids(
     beam = search.beam_size
     ring = max_length + MAX_WAIT
     sentences, source_len = ops.shape(source)[0], ops.shape(source)[1]
-    memory = model.read(source)
+    memory = _read(model, source, count, batch_size)
     table = model.target_embedding.position_table(max_length)
     fresh = {
         "token": ops.full((batch_size, beam), start_id, "int32"),
@@ -153,6 +153,36 @@ def translate_ids(
         _, _, rows, _, results = turn(*everything)
         return collect(rows, results)
     return ops.while_loop(unfinished, turn, everything)[-1]
+
+
+def _read(model: Transformer, source, count, batch_size):
+    """`model.read` of the first sentences, a batch at a time, so that it stays in the caches."""
+    memory = model.read(source[:batch_size])
+    if source.shape[0] is not None and source.shape[0] == batch_size:
+        return memory
+    sentences, source_len = ops.shape(source)
+    memory = keras.tree.map_structure(
+        lambda tensor: ops.concatenate(
+            [tensor, ops.zeros((sentences - batch_size, *ops.shape(tensor)[1:]), tensor.dtype)]
+        ),
+        memory,
+    )
+
+    def unread(begin, memory):
+        return begin < count
+
+    def read_batch(begin, memory):
+        start = ops.minimum(begin, sentences - batch_size)  # the last batch overlaps another
+        read = model.read(ops.slice(source, (start, 0), (batch_size, source_len)))
+        memory = keras.tree.map_structure(
+            lambda kept, new: ops.slice_update(kept, (start, *[0] * (len(new.shape) - 1)), new),
+            memory,
+            read,
+        )
+        return begin + batch_size, memory
+
+    begin = ops.zeros((), "int32") + batch_size
+    return ops.while_loop(unread, read_batch, (begin, memory))[1]
 
 
 def _visible(rows: State, slot, pad_id: int, ring: int):

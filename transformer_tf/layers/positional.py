@@ -19,6 +19,12 @@ def positional_encoding(length, d_model: int):
         `float32` tensor `(length, d_model)`.
     """
     frequency = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
+    if isinstance(length, int):  # a constant
+        angle = np.arange(length)[:, None] * frequency[None, :]
+        sin_cos = np.stack([np.sin(angle), np.cos(angle)], axis=-1)
+        return ops.convert_to_tensor(
+            sin_cos.reshape(length, -1)[:, :d_model].astype("float32"), "float32"
+        )
     position = ops.cast(ops.arange(length), "float32")
     angle = position[:, None] * ops.convert_to_tensor(frequency[None, :], "float32")
     sin_cos = ops.stack([ops.sin(angle), ops.cos(angle)], axis=-1)  # (length, frequencies, 2)
