@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from tests.conftest import ENGLISH, GERMAN
 from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.hypothesis import Hypothesis
+from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
 
@@ -84,3 +86,49 @@ def test_attend_needs_one_sentence(translator):
         translator.attend("  ")
     with pytest.raises(TransformerTFError, match="at most 30 sub-words"):
         translator.attend("tree " * 100)
+
+
+def test_an_unknown_word_is_written_as_in_the_source(tmp_path):
+    """With tokenizers that know no bytes, as the official ones."""
+    source = without_bytes(ENGLISH, tmp_path / "source.model")
+    target = without_bytes(GERMAN, tmp_path / "target.model")
+    text = "I see Ω cars."
+    ids = source.encode_sentence(text)
+    assert ids.count(source.unk_id) == 1
+    omega = ids.index(source.unk_id)
+    said = target.encode("Ich sehe ⊕ Autos.")
+
+    class Scripted:
+        def search(self, sources, options, prefixes=None, progress=None):
+            return [[Hypothesis(said)] for _ in sources]
+
+        def attend(self, source, target_input):
+            scores = np.full((1, 2, len(target_input), len(source)), 0.01)
+            scores[:, :, said.index(target.unk_id), omega] = 0.9
+            scores[:, :, :, 0] = 1.0  # start, which nobody means
+            return {"cross": scores}
+
+    translator = Translator(Scripted(), source, target)
+    assert "⁇" in translator.translate(text)
+    assert translator.translate(text, replace_unknowns=True) == "Ich sehe Ω Autos."
+
+
+def without_bytes(sentences, path):
+    import sentencepiece
+
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences * 5), model_prefix=str(path.with_suffix("")),
+        model_type="bpe", vocab_size=60, unk_id=0, bos_id=1, eos_id=2, pad_id=-1, minloglevel=2,
+        character_coverage=1.0, normalization_rule_name="identity",
+    )  # fmt: skip
+    return Tokenizer(path)
+
+
+def test_prefixes(translator):
+    sentences, prefixes = ["A tree.", "", "I see 3 red cars."], ["Ein", "Ein", ""]
+    found = translator.translate(sentences, prefixes=prefixes)
+    assert found[0].startswith("Ein")
+    assert found[1] == ""
+    assert found[2] == translator.translate(sentences[2])
+    with pytest.raises(ValueError, match="Received: 1 texts, 2 prefixes"):
+        translator.translate(["A tree."], prefixes=["", ""])

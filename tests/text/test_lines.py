@@ -1,9 +1,18 @@
+import io
 import os
+from pathlib import Path
 
 import pytest
 
 from transformer_tf.errors import DataError
-from transformer_tf.text.lines import read_lines, split_lines, write_lines
+from transformer_tf.text.lines import (
+    LineWriter,
+    blocks,
+    iterate_lines,
+    read_lines,
+    split_lines,
+    write_lines,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,3 +55,40 @@ def test_a_file_is_whole_or_not_there(tmp_path):
     write_lines(tmp_path / "out", ["ä", ""])
     assert (tmp_path / "out").read_bytes() == "ä\n\n".encode()
     assert read_lines(tmp_path / "out") == ["ä", ""]
+
+
+def test_lines_of_a_stream_are_read_as_they_are_asked_for():
+    stream = io.BytesIO(b"\xef\xbb\xbfeins\r\nzwei\n\xfc\n")
+    lines = iterate_lines(stream, "somewhere")
+    assert next(lines) == "eins"
+    assert next(lines) == "zwei"
+    with pytest.raises(DataError, match="somewhere: line 3 is not UTF-8"):
+        next(lines)
+
+
+def test_blocks():
+    assert list(blocks("abcdefg", 3)) == [(1, ["a", "b", "c"]), (4, ["d", "e", "f"]), (7, ["g"])]
+    assert list(blocks("abcdefg", 3, skip=5)) == [(6, ["f", "g"])]
+    assert list(blocks("", 3)) == []
+
+
+def test_a_writer_goes_on_behind_the_last_whole_line(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes("über\n\nhalb".encode())
+    with LineWriter(path, resume=True) as writer:
+        assert writer.done == 2
+        writer.write(["zwei", "drei"])
+    assert path.read_text(encoding="utf-8") == "über\n\nzwei\ndrei\n"
+    with LineWriter(path) as writer:
+        assert writer.done == 0
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_one_line():
+    with (
+        pytest.raises(DataError, match="Cannot write /dev/full: No space left on device"),
+        LineWriter(Path("/dev/full")) as writer,
+    ):
+        writer.write(["x"] * 10)
+        writer.flush()

@@ -1,0 +1,62 @@
+"""That the systems of the decoding benchmark do the same; not how fast."""
+
+import pytest
+
+from transformer_tf.benchmarks.decode import SYSTEMS, WORKLOADS
+from transformer_tf.benchmarks.decode_worker import count, ours, tutorial
+from transformer_tf.benchmarks.process import WorkerProcess
+from transformer_tf.checkpoint import load_checkpoint
+from transformer_tf.config import DecodingConfig
+from transformer_tf.decoding import KerasEngine
+from transformer_tf.errors import TransformerTFError
+
+
+@pytest.fixture(scope="module")
+def sentences(checkpoint):
+    source = load_checkpoint(checkpoint)[2]
+    return source.encode_sentences([f"I see {n} red cars." for n in range(3)])
+
+
+def test_the_tutorials_loop_finds_the_greedy_translations(checkpoint, sentences, monkeypatch):
+    from transformer_tf.benchmarks.baselines.tutorial import make_translate
+
+    _, model, _, target = load_checkpoint(checkpoint)
+    translate = make_translate(model, target.start_id, target.end_id, 12, until_end=True)
+    options = DecodingConfig(max_length=12)
+    found = KerasEngine(model, target.start_id, target.end_id).search(sentences, options)
+    for sentence, (best,) in zip(sentences, found, strict=True):
+        assert [i for i in translate(sentence) if i != target.end_id] == best.ids
+
+
+def test_all_count_the_same_tokens(checkpoint, sentences, monkeypatch):
+    from transformer_tf.decoding import engine
+
+    monkeypatch.setattr(engine, "STEPS_THAT_PAY", engine.STEPS_THAT_PAY)  # put back afterwards
+    long = DecodingConfig(max_length=128, min_length=127, max_length_ratio=128.0)
+    assert ours(checkpoint, 0)(sentences[:1], long) in (128, 129)
+    assert tutorial(checkpoint, 0)(sentences[:1], long) == 128
+    ctranslate2 = pytest.importorskip("ctranslate2")
+    assert ctranslate2.__version__
+    from transformer_tf.benchmarks.decode_worker import ctranslate2 as theirs
+    from transformer_tf.export.ctranslate2 import export_ctranslate2
+
+    exported = checkpoint.parent / "exported"
+    export_ctranslate2(checkpoint, exported)
+    assert theirs(exported, 2)(sentences[:1], long) in (128, 129)
+
+
+def test_a_worker_that_dies_says_why():
+    with (
+        WorkerProcess(
+            "nobody", ["transformer_tf.benchmarks.decode_worker", "x", "y", "0"]
+        ) as worker,
+        pytest.raises(TransformerTFError, match="The process of nobody ended: KeyError"),
+    ):
+        worker.ask(1)
+
+
+def test_every_system_has_a_baseline_to_be_compared_with():
+    assert SYSTEMS[0].kind == "ours"
+    assert len({system.name for system in SYSTEMS}) == len(SYSTEMS)
+    assert {workload.options["batch_size"] for workload in WORKLOADS} == {1, 32, 64}
+    assert count([]) == 0
