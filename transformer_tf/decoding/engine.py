@@ -239,19 +239,20 @@ def _compile(function: Callable, model: Transformer, any_shape_of: dict | None) 
         import tensorflow as tf
 
         if any_shape_of is None:
-            compiled = tf.function(function, jit_compile=True, autograph=False)
-            # Every shape is a function of its own; that is no mistake to be warned of.
-            compiled._omit_frequent_tracing_warning = True
-            return compiled
-        shapes = {
-            name: tf.TensorSpec(
-                [1 if len(array) == 1 else None, *[None] * (array.ndim - 1)], "int32"
-            )
-            for name, array in any_shape_of.items()
-        }
-        number = tf.TensorSpec([], "int32")
-        signature = [shapes, number, number, number]
-        return tf.function(function, autograph=False, input_signature=signature)
+            traced = tf.function(function, jit_compile=True, autograph=False)
+        else:
+            shapes = {
+                name: tf.TensorSpec(
+                    [1 if len(array) == 1 else None, *[None] * (array.ndim - 1)], "int32"
+                )
+                for name, array in any_shape_of.items()
+            }
+            number = tf.TensorSpec([], "int32")
+            signature = [shapes, number, number, number]
+            traced = tf.function(function, autograph=False, input_signature=signature)
+        # Every shape is a function of its own; that is no mistake to be warned of.
+        traced._omit_frequent_tracing_warning = True
+        return traced
     if backend == "jax":
         import jax
 
