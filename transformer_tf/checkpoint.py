@@ -32,15 +32,24 @@ SOURCE_MODEL = f"{TOKENIZER_FOLDER}/source.model"
 TARGET_MODEL = f"{TOKENIZER_FOLDER}/target.model"
 
 
-def build_model(config: Config, source: Tokenizer, target: Tokenizer) -> Transformer:
-    """The model of a configuration, with new weights."""
+def build_model(
+    config: Config, source: Tokenizer, target: Tokenizer, precision: str | None = None
+) -> Transformer:
+    """The model of a configuration, with new weights.
+
+    Args:
+        config: The configuration.
+        source: The source tokenizer.
+        target: The target tokenizer.
+        precision: The dtype policy; None for that of the training.
+    """
     from transformer_tf.transformer import Transformer
 
     model = Transformer(
         **dataclasses.asdict(config.model),
         source_vocab_size=source.vocab_size,
         target_vocab_size=target.vocab_size,
-        dtype=config.training.precision,
+        dtype=precision or config.training.precision,
         name="transformer",
     )
     model.build()
@@ -110,7 +119,7 @@ def load_checkpoint(
     except TransformerTFError as error:
         raise CheckpointError(f"{folder} is not a whole checkpoint: {error}") from error
     config = load_config(folder / CONFIG_FILE, overrides)
-    model = build_model(config, source, target)
+    model = build_model(config, source, target, config.decoding.precision)
     load_weights(model, weights)
     return config, model, source, target
 

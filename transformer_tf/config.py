@@ -194,6 +194,7 @@ class DecodingConfig:
         top_k: Draw from this many of the likeliest tokens; 0 for all.
         top_p: Draw from the likeliest tokens that have this share together; 1 for all.
         seed: Seed of the draws.
+        precision: What is computed in; whatever the training was in, float32 translates best.
         scores: Whether greedy search and sampling tell log-probabilities too.
         replace_unknowns: Whether an unknown sub-word of a translation becomes the source word that
             was looked at most. The tokenizers of `trained` spell everything and know no unknown.
@@ -213,6 +214,7 @@ class DecodingConfig:
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 0
+    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
     scores: bool = False
     replace_unknowns: bool = False
     restore: bool = True
