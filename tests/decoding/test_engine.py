@@ -23,15 +23,19 @@ def sentences(count=23, longest=8, seed=0):
     return [random.integers(1, SOURCE_VOCAB, length).tolist() for length in lengths]
 
 
-@pytest.fixture(scope="module", params=["post-norm", "pre-norm, tied, learned positions"])
-def searcher(request):
-    changes = {}
-    if request.param != "post-norm":
-        changes = {"pre_norm": True, "tie_embeddings": "target", "position": "learned"}
+@pytest.fixture(scope="module")
+def searcher():
     keras.utils.set_random_seed(0)  # the weights are made before the test's own seed is set
-    model = make_model(num_layers=3, max_length=40, **changes)
-    if not changes:  # ends sometimes
-        model.output_projection.bias.assign_add(2.0 * np.eye(TARGET_VOCAB)[END])
+    model = make_model()
+    model.output_projection.bias.assign_add(2.0 * np.eye(TARGET_VOCAB)[END])  # ends sometimes
+    return KerasEngine(model, START, END)
+
+
+@pytest.fixture(scope="module")
+def pre_norm():
+    """Another kind of model, tied and with learned positions."""
+    keras.utils.set_random_seed(0)
+    model = make_model(pre_norm=True, tie_embeddings="target", position="learned", max_length=40)
     return KerasEngine(model, START, END)
 
 
@@ -69,8 +73,7 @@ def test_greedy_is_the_arg_max_of_a_teacher_forced_pass(searcher):
         assert log_probs.argmax(-1)[:said].tolist() == whole[:said]
         expected = log_probs[np.arange(said), whole[:said]]
         np.testing.assert_allclose(best.token_log_probs, expected, atol=1e-4)
-    if not searcher.model.pre_norm:
-        assert 0 < ended < len(found)
+    assert 0 < ended < len(found)
 
 
 @pytest.mark.parametrize("options", [BEAM, dataclasses.replace(BEAM, coverage_penalty=0.2)])
@@ -143,13 +146,17 @@ def test_the_limits_of_a_sentence(searcher):
     assert [len(row[0].ids) for row in found] == [10] * 5
 
 
-def test_a_translation_cannot_be_longer_than_learned_positions(searcher):
-    options = dataclasses.replace(OPTIONS, max_length=41)
-    if searcher.model.position == "learned":
-        with pytest.raises(ConfigError, match="must be at most 40"):
-            searcher.search(sentences(3), options)
-    else:
-        assert len(searcher.search(sentences(3), options)) == 3
+def test_learned_positions(pre_norm, monkeypatch):
+    mixed = sentences(longest=35)
+    plain = pre_norm.search(mixed, BEAM)
+    for source, row in zip(mixed, plain, strict=True):
+        log_probs = teacher_forced(pre_norm.model, source, row[0].ids)
+        said = len(row[0].token_log_probs)
+        expected = log_probs[np.arange(said), [*row[0].ids, END][:said]]
+        np.testing.assert_allclose(row[0].token_log_probs, expected, atol=1e-4)
+    assert_same(compiled(pre_norm, monkeypatch).search(mixed, BEAM), plain)
+    with pytest.raises(ConfigError, match="must be at most 40"):
+        pre_norm.search(mixed, dataclasses.replace(OPTIONS, max_length=41))
 
 
 def test_padding_may_be_said_and_is_never_looked_at():
