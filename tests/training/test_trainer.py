@@ -114,7 +114,7 @@ def test_the_checkpoint_translates_as_the_trained_model_does(run):
     trainer, _, folder = run
     loaded = Translator.load(folder)
     inputs, _ = trainer.batches[0]
-    np.testing.assert_allclose(loaded.model(inputs), trainer.model(inputs), atol=1e-5)
+    np.testing.assert_allclose(loaded.engine.model(inputs), trainer.model(inputs), atol=1e-5)
     first = Translator.from_config(
         trainer.config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
     )
@@ -135,7 +135,7 @@ def test_the_weights_left_are_the_best(data, tmp_path, monkeypatch):
     assert best != last
     translator = Translator.load(tmp_path / "run")
     inputs, _ = trainer.batches[0]
-    np.testing.assert_allclose(translator.model(inputs), trainer.model(inputs), atol=1e-6)
+    np.testing.assert_allclose(translator.engine.model(inputs), trainer.model(inputs), atol=1e-6)
 
 
 def test_patience(data, tmp_path, monkeypatch):
@@ -248,7 +248,8 @@ def write_official_models(data, folder):
     """Stand-ins in the places of the official files: models and vectors of both languages."""
     from gensim.models import KeyedVectors
 
-    from transformer_tf.text.tokenizer import Tokenizer
+    from transformer_tf.hypothesis import Hypothesis
+from transformer_tf.text.tokenizer import Tokenizer
 
     random = np.random.default_rng(0)
     for language, sentences in (("en", ENGLISH), ("de", GERMAN)):
@@ -288,7 +289,8 @@ def test_official_models_with_their_vectors(data, tmp_path):
     for overrides, text in (((), restored), (("decoding.restore=false",), restored.lower())):
         translator = Translator.load(tmp_path / "run", overrides)
         ids = target.encode(restored)
-        translator._search = lambda sources, ids=ids: [ids for _ in sources]
+        found = [Hypothesis(ids)]
+        translator.engine.search = lambda sources, *_, found=found: [found for _ in sources]
         expected = text if not overrides else text.replace("25", "00")
         assert translator.translate(["I see 25 red houses."]) == [expected]
 
