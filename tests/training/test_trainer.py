@@ -13,6 +13,7 @@ from tests.conftest import ENGLISH, GERMAN
 from transformer_tf.checkpoint import save_weights
 from transformer_tf.config import load_config
 from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.hypothesis import Hypothesis
 from transformer_tf.text.corpora import load_held_out
 from transformer_tf.text.vectors import official_vectors
 from transformer_tf.training.reports import summary_table
@@ -248,8 +249,7 @@ def write_official_models(data, folder):
     """Stand-ins in the places of the official files: models and vectors of both languages."""
     from gensim.models import KeyedVectors
 
-    from transformer_tf.hypothesis import Hypothesis
-from transformer_tf.text.tokenizer import Tokenizer
+    from transformer_tf.text.tokenizer import Tokenizer
 
     random = np.random.default_rng(0)
     for language, sentences in (("en", ENGLISH), ("de", GERMAN)):
