@@ -66,7 +66,7 @@ def main() -> None:
 
         group = join(arguments.coordinator, arguments.processes, arguments.process)
     import_keras_quietly()
-    from transformer_tf.attention_maps import plot_attention, save_figure
+    from transformer_tf.attention_maps import save_figure
     from transformer_tf.evaluation import evaluate, write_report
     from transformer_tf.training.reports import summary_table
     from transformer_tf.training.trainer import Trainer
@@ -87,12 +87,7 @@ def main() -> None:
     print(scores.summary())
     if config.training.samples:
         attention = translator.attend(config.training.samples[0])
-        save_figure(
-            plot_attention(
-                attention.scores["cross"][-1], *attention.labels("cross"), title=attention.title
-            ),
-            folder / "attention.png",
-        )
+        save_figure(attention.plot(), folder / "attention.png")
     print(f"{folder} holds the checkpoint, curves.png, samples.txt and attention.png")
 
 

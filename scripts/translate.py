@@ -4,7 +4,8 @@
 import argparse
 import io
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from transformer_tf.errors import DataError, TransformerTFError
@@ -12,6 +13,8 @@ from transformer_tf.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = (".png", ".svg", ".pdf")
+PAGE = ".html"
+MOST_ON_A_PAGE = 200
 LINES_AT_A_TIME = 4096
 # Options of the search, as they are named here and in the configuration.
 SEARCH = {
@@ -79,31 +82,70 @@ def parse_arguments() -> argparse.Namespace:
         "--attention",
         type=Path,
         metavar="FILE",
-        help="draw the attention of the sentence as .png, .svg or .pdf",
+        help="draw the attention of the sentence as .png, .svg or .pdf; as .html a page to explore "
+        "every kind, layer and head of the sentence or of the lines of --input",
     )
     pictures.add_argument(
         "--kind",
         choices=("encoder", "decoder", "cross"),
-        default="cross",
         help="encoder or decoder self-attention, or cross-attention (default)",
     )
     pictures.add_argument(
-        "--layer", type=int, metavar="N", help="layer to draw, from 1; the last by default"
+        "--layer", type=number_or("all"), metavar="N", help="from 1, the last by default, or all"
+    )
+    pictures.add_argument(
+        "--head", type=number_or("all", "mean"), metavar="N", help="from 1; all (default), or mean"
+    )
+    pictures.add_argument("--words", action="store_true", help="merge sub-words to words")
+    pictures.add_argument(
+        "--hide-special", action="store_true", help="leave out the start and end tokens"
+    )
+    pictures.add_argument("--numbers", action="store_true", help="write the weights into the cells")
+    pictures.add_argument(
+        "--alignment",
+        choices=("pharaoh",),
+        help="write translation, tab, word alignment: 0-0 1-2 (source word-target word)",
     )
     arguments = parser.parse_args()
     if arguments.sentence is not None and arguments.input:
         parser.error("give a sentence or --input, not both")
-    if arguments.attention and arguments.sentence is None:
-        parser.error("--attention needs a sentence")
-    if arguments.attention and arguments.attention.suffix.lower() not in PICTURES:
-        parser.error(f"--attention FILE must end in {', '.join(PICTURES)}")
-    if arguments.attention is None and arguments.layer is not None:
-        parser.error("--layer needs --attention")
+    check_attention(parser, arguments)
     if arguments.resume and not (arguments.input and arguments.output):
         parser.error("--resume needs --input and --output")
     if arguments.resume and (arguments.n_best or 1) > 1 and not arguments.json:
         parser.error("--resume needs one line for each line: --n-best 1, or --json")
     return arguments
+
+
+def number_or(*names: str) -> Callable[[str], int | str]:
+    """A type of option: a number, or one of some names."""
+
+    def number_or_name(text: str) -> int | str:
+        return text if text in names else int(text)
+
+    return number_or_name
+
+
+def check_attention(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Ends with an error where the options of pictures contradict each other."""
+    chosen = {
+        f"--{name.replace('_', '-')}": getattr(arguments, name)
+        for name in ("kind", "layer", "head", "words", "hide_special", "numbers")
+    }
+    given = [name for name, value in chosen.items() if value not in (None, False)]
+    if arguments.attention is None:
+        if given:
+            parser.error(f"{given[0]} needs --attention")
+        return
+    suffix = arguments.attention.suffix.lower()
+    if suffix not in (*PICTURES, PAGE):
+        parser.error(f"--attention FILE must end in {', '.join((*PICTURES, PAGE))}")
+    if suffix == PAGE and given:
+        parser.error(f"{given[0]} is for pictures: the page has everything to choose from")
+    if arguments.sentence is None and not (suffix == PAGE and arguments.input):
+        parser.error("--attention needs a sentence, or --input and a .html page")
+    if arguments.resume or arguments.json or arguments.scores or arguments.alignment:
+        parser.error("--attention goes without --resume, --json, --scores and --alignment")
 
 
 def load(arguments: argparse.Namespace):
@@ -116,6 +158,8 @@ def load(arguments: argparse.Namespace):
         overrides.append("decoding.scores=true")
     if arguments.replace_unknowns:
         overrides.append("decoding.replace_unknowns=true")
+    if arguments.alignment:
+        overrides.append("decoding.alignment=true")
     folder = arguments.checkpoint or find_checkpoint(ROOT)
     if arguments.engine == "ctranslate2":
         from transformer_tf.export.ctranslate2 import load_translator
@@ -155,7 +199,7 @@ def main() -> None:
 
     translator = load(arguments)
     if arguments.attention:
-        print_lines(arguments, [draw(translator, arguments)])
+        print_lines(arguments, draw(translator, arguments))
         return
     if arguments.sentence is not None:
         translate_all(translator, [arguments.sentence], arguments)
@@ -196,6 +240,7 @@ def translate_all(
                         number + offset,
                         as_json=arguments.json,
                         scores=arguments.scores,
+                        alignment=arguments.alignment is not None,
                         n_best=translator.options.n_best,
                     )
                 )
@@ -218,20 +263,36 @@ def warn_of_cut(text: str, parts: int) -> None:
     )
 
 
-def draw(translator, arguments: argparse.Namespace) -> str:
-    """Draws the attention of the sentence and returns its translation."""
-    from transformer_tf.attention_maps import plot_attention, save_figure
+def draw(translator, arguments: argparse.Namespace) -> list[str]:
+    """Draws the attention of the sentence, or of the lines of --input; returns the translations."""
+    from transformer_tf.attention_maps import save_figure, save_page
+    from transformer_tf.text.lines import iterate_lines
 
-    attention = translator.attend(arguments.sentence)
-    layers = attention.scores[arguments.kind]
-    layer = len(layers) if arguments.layer is None else arguments.layer
-    if not 1 <= layer <= len(layers):
-        raise TransformerTFError(f"--layer must be from 1 to {len(layers)}, not {layer}")
-    figure = plot_attention(
-        layers[layer - 1], *attention.labels(arguments.kind), title=attention.title
-    )
-    save_figure(figure, arguments.attention)
-    return attention.translation
+    if arguments.attention.suffix.lower() != PAGE:
+        attention = translator.attend(arguments.sentence)
+        figure = attention.plot(
+            arguments.kind or "cross",
+            arguments.layer,
+            arguments.head or "all",
+            words=arguments.words,
+            special=not arguments.hide_special,
+            numbers=arguments.numbers,
+        )
+        save_figure(figure, arguments.attention)
+        return [attention.translation]
+    if arguments.input:
+        with arguments.input.open("rb") as file:
+            lines = list(islice(iterate_lines(file, str(arguments.input)), MOST_ON_A_PAGE + 1))
+    else:
+        lines = [arguments.sentence]
+    if len(lines) > MOST_ON_A_PAGE:
+        raise DataError(f"A page holds at most {MOST_ON_A_PAGE} sentences; --input has more")
+    attended = [translator.attend(line) if line.strip() else None for line in lines]
+    pages = [attention.page() for attention in attended if attention]
+    if not pages:
+        raise TransformerTFError("There is no attention to show for an empty sentence")
+    save_page(pages, arguments.attention)
+    return [attention.translation if attention else "" for attention in attended]
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def test_attend_fits_its_labels(translator):
     assert attention.source_tokens[-1] == attention.target_output_tokens[-1] == "<end>"
     assert attention.target_input_tokens[1:] == attention.target_output_tokens[:-1]
     for kind, scores in attention.scores.items():
-        queries, keys = attention.labels(kind)
+        queries, keys = attention.tokens(kind)
         assert scores.shape == (2, 2, len(queries), len(keys))
         np.testing.assert_allclose(scores.sum(-1), 1, atol=1e-5)
 
@@ -102,11 +102,11 @@ def test_an_unknown_word_is_written_as_in_the_source(tmp_path):
         def search(self, sources, options, prefixes=None, progress=None):
             return [[Hypothesis(said)] for _ in sources]
 
-        def attend(self, source, target_input):
-            scores = np.full((1, 2, len(target_input), len(source)), 0.01)
+        def attend(self, sources, target_inputs):
+            scores = np.full((1, 2, len(target_inputs[0]), len(sources[0])), 0.01)
             scores[:, :, said.index(target.unk_id), omega] = 0.9
             scores[:, :, :, 0] = 1.0  # start, which nobody means
-            return {"cross": scores}
+            return [{"cross": scores}]
 
     translator = Translator(Scripted(), source, target)
     assert "⁇" in translator.translate(text)
@@ -132,3 +132,34 @@ def test_prefixes(translator):
     assert found[2] == translator.translate(sentences[2])
     with pytest.raises(ValueError, match="Received: 1 texts, 2 prefixes"):
         translator.translate(["A tree."], prefixes=["", ""])
+
+
+def test_alignments_link_words_of_the_text(translator):
+    texts = [
+        "I see 3 red cars.",
+        "",
+        " ".join(f"I see {n} red cars." for n in range(20)),
+        "A tree.",
+    ]
+    found = translator.search(texts, alignment=True, beam_size=3, n_best=2)
+    for text, hypotheses in zip(texts, found, strict=True):
+        for translation in hypotheses:
+            targets = [target for _, target in translation.alignment]
+            assert len(set(targets)) == len(targets)
+            # This model, which learned nothing, says control characters that no text keeps.
+            assert set(targets) <= set(range(len(translation.text.split())))
+            assert all(0 <= source < len(text.split()) for source, _ in translation.alignment)
+    assert found[1][0].alignment == []
+    assert translator.search(["A tree."])[0][0].alignment is None
+
+
+def test_an_alignment_is_the_attention_of_one_sentence(translator):
+    """A batch gives what the scores of the single sentence give."""
+    text = "I see 3 red cars."
+    layer, heads = 2, (1,)
+    found = translator.search(
+        ["A tree.", text], alignment=True, alignment_layer=layer, alignment_heads=heads
+    )[1][0]
+    view = translator.attend(text).view("cross", layer, heads[0], words=True, special=False)
+    expected = sorted((int(row.argmax()), target) for target, row in enumerate(view.scores[0]))
+    assert found.alignment == expected

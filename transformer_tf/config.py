@@ -198,6 +198,10 @@ class DecodingConfig:
         scores: Whether greedy search and sampling tell log-probabilities too.
         replace_unknowns: Whether an unknown sub-word of a translation becomes the source word that
             was looked at most. The tokenizers of `trained` spell everything and know no unknown.
+        alignment: Whether to tell which words belong together, from cross-attention.
+        alignment_layer: The layer that tells it, from 1; None for the last but one.
+        alignment_heads: Its heads, from 1, whose mean is taken; empty for all.
+            `scripts/evaluate.py --alignments` finds the best ones.
         restore: Whether translations of a `bpemb` model, all lower case and every digit a 0, get
             capitals by a truecaser learned from the training text and digits from the source.
     """
@@ -217,6 +221,9 @@ class DecodingConfig:
     precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
     scores: bool = False
     replace_unknowns: bool = False
+    alignment: bool = False
+    alignment_layer: int | None = None
+    alignment_heads: tuple[int, ...] = ()
     restore: bool = True
 
     def __post_init__(self) -> None:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 from tqdm import tqdm
 
+from transformer_tf.alignment import (
+    Link,
+    cross_attention_of_words,
+    link_words,
+    mean_of_heads,
+)
+from transformer_tf.attention import Attention
 from transformer_tf.config import Config, DecodingConfig
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.text.cleaning import normalize_text
@@ -20,7 +27,9 @@ if TYPE_CHECKING:  # the back end is imported when there is something to transla
     from transformer_tf.hypothesis import Hypothesis
     from transformer_tf.transformer import Transformer
 
-ATTENTION_KINDS = ("encoder", "decoder", "cross")
+
+ATTENDED_AT_A_TIME = 256  # attention scores of many sentences take much memory
+T = TypeVar("T")
 
 
 class Engine(Protocol):
@@ -35,8 +44,10 @@ class Engine(Protocol):
     ) -> list[list[Hypothesis]]:
         """For each sentence of ids its hypotheses, the best first."""
 
-    def attend(self, source: Sequence[int], target_input: Sequence[int]) -> dict[str, np.ndarray]:
-        """The attention scores of a translation, as `Attention.scores`."""
+    def attend(
+        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
+    ) -> list[dict[str, np.ndarray]]:
+        """For each pair of source and target ids the attention scores, as `Attention.scores`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +60,8 @@ class Translation:
         score: What translations are ranked by, see `Hypothesis`; None if it is not known.
         log_prob: Natural logarithm of its probability.
         token_log_probs: That of each token, and of the end if there is one.
+        alignment: Which words belong together: (source word, target word), from 0. None if it was
+            not asked for.
     """
 
     text: str
@@ -56,45 +69,7 @@ class Translation:
     score: float | None = None
     log_prob: float | None = None
     token_log_probs: list[float] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Attention:
-    """A translation and where the model looked while making it.
-
-    Attributes:
-        source: The sentence.
-        translation: Its translation.
-        source_tokens: Labels of the source tokens, start and end included.
-        target_input_tokens: Labels of the tokens the decoder read, from start on.
-        target_output_tokens: Labels of the tokens the decoder said, the last of them end.
-        scores: For each kind (`encoder`, `decoder`, `cross`) an array
-            `(num_layers, num_heads, query_len, key_len)`.
-    """
-
-    source: str
-    translation: str
-    source_tokens: list[str]
-    target_input_tokens: list[str]
-    target_output_tokens: list[str]
-    scores: dict[str, np.ndarray]
-
-    @property
-    def title(self) -> str:
-        """The sentence and its translation, over a picture."""
-        return f"{self.source}\n→ {self.translation}"
-
-    def labels(self, kind: str) -> tuple[list[str], list[str]]:
-        """The labels of the queries and of the keys of a kind of attention.
-
-        A query of the decoder is labelled with the token it produced, the key with the token
-        that was read there.
-        """
-        return {
-            "encoder": (self.source_tokens, self.source_tokens),
-            "decoder": (self.target_output_tokens, self.target_input_tokens),
-            "cross": (self.target_output_tokens, self.source_tokens),
-        }[kind]
+    alignment: list[Link] | None = None
 
 
 class Translator:
@@ -219,13 +194,13 @@ class Translator:
         changed = dataclasses.replace(self.options, **options)
         parts: list[str] = []
         beginnings: list[list[int]] = []
-        counts = []
+        cuts: list[list[str]] = []
         for index, text in enumerate(texts):
             cut = self.split(text)
             if len(cut) > 1 and on_cut:
                 on_cut(text, len(cut))
             parts += cut
-            counts.append(len(cut))
+            cuts.append(cut)
             if prefixes is not None and cut:
                 beginning = self.target_tokenizer.encode(normalize_text(prefixes[index]))
                 beginnings += [beginning, *[[] for _ in cut[1:]]]
@@ -234,13 +209,14 @@ class Translator:
             found = self.engine.search(
                 sources, changed, None if prefixes is None else beginnings, bar.update
             )
-        translations = iter(
-            [
-                [self._translation(hypothesis, ids, part, changed) for hypothesis in hypotheses]
-                for hypotheses, ids, part in zip(found, sources, parts, strict=True)
-            ]
-        )
-        return [_join([next(translations) for _ in range(count)]) for count in counts]
+        translated = [
+            [self._translation(hypothesis, ids, part, changed) for hypothesis in hypotheses]
+            for hypotheses, ids, part in zip(found, sources, parts, strict=True)
+        ]
+        if changed.alignment:
+            translated = self._aligned(translated, found, parts, changed)
+        translations = iter(translated)
+        return [_join([next(translations) for _ in cut], cut) for cut in cuts]
 
     def split(self, text: str) -> list[str]:
         """Normalises a text and cuts it into parts that the model can take at a time."""
@@ -298,7 +274,7 @@ class Translator:
     ) -> list[str]:
         """For each unknown token of a translation the source token that was looked at most."""
         tokenizer = self.target_tokenizer
-        scores = self.engine.attend(source_ids, [tokenizer.start_id, *target_ids])["cross"]
+        scores = self.engine.attend([source_ids], [[tokenizer.start_id, *target_ids]])[0]["cross"]
         most = scores.mean(axis=(0, 1))[:, 1:-1].argmax(axis=-1)  # not start, not end
         pieces = self.source_tokenizer.pieces(text)
         return [
@@ -306,6 +282,64 @@ class Translator:
             for position, token in enumerate(target_ids)
             if token == tokenizer.unk_id
         ]
+
+    def _aligned(
+        self,
+        translated: list[list[Translation]],
+        found: list[list[Hypothesis]],
+        texts: Sequence[str],
+        options: DecodingConfig,
+    ) -> list[list[Translation]]:
+        """The same translations, each with its word alignment."""
+        attended = self.attend_words(
+            [text for text, of_one in zip(texts, found, strict=True) for _ in of_one],
+            [hypothesis.ids for of_one in found for hypothesis in of_one],
+        )
+        return [
+            [
+                dataclasses.replace(
+                    translation,
+                    alignment=[
+                        (source, target)
+                        for source, target in link_words(
+                            mean_of_heads(
+                                next(attended), options.alignment_layer, options.alignment_heads
+                            )
+                        )
+                        # Sub-words may spell control characters, which no text keeps.
+                        if target < len(translation.text.split())
+                    ],
+                )
+                for translation in of_one
+            ]
+            for of_one in translated
+        ]
+
+    def attend_words(
+        self, texts: Sequence[str], targets: Sequence[Sequence[int]]
+    ) -> Iterator[np.ndarray]:
+        """Cross-attention between the words of sentences and of given translations.
+
+        Args:
+            texts: Normalised sentences that the model can take.
+            targets: The ids of a translation of each, without start and end.
+
+        Yields:
+            For each sentence an array `(num_layers, num_heads, target_words, source_words)`.
+        """
+        tokenizer = self.target_tokenizer
+        for begin in range(0, len(texts), ATTENDED_AT_A_TIME):
+            chosen = slice(begin, begin + ATTENDED_AT_A_TIME)
+            sources = [self._encode(text) for text in texts[chosen]]
+            attended = self.engine.attend(
+                sources, [[tokenizer.start_id, *target] for target in targets[chosen]]
+            )
+            for source, target, scores in zip(sources, targets[chosen], attended, strict=True):
+                yield cross_attention_of_words(
+                    scores["cross"],
+                    self.source_tokenizer.tokens(source),
+                    tokenizer.tokens([*target, tokenizer.end_id]),
+                )
 
     def attend(self, text: str) -> Attention:
         """Translates a sentence and keeps the attention scores.
@@ -334,19 +368,19 @@ class Translator:
         return Attention(
             source=text,
             translation=self._translation(found, source_ids, text, options).text,
-            source_tokens=_labels(self.source_tokenizer, source_ids),
-            target_input_tokens=_labels(tokenizer, target_input),
-            target_output_tokens=_labels(tokenizer, [*found.ids, tokenizer.end_id]),
-            scores=self.engine.attend(source_ids, target_input),
+            source_tokens=["<start>", *self.source_tokenizer.pieces(text), "<end>"],
+            target_input_tokens=tokenizer.tokens(target_input),
+            target_output_tokens=tokenizer.tokens([*found.ids, tokenizer.end_id]),
+            scores=self.engine.attend([source_ids], [target_input])[0],
         )
 
 
-def _join(parts: list[list[Translation]]) -> list[Translation]:
+def _join(parts: list[list[Translation]], texts: Sequence[str]) -> list[Translation]:
     """The translations of a text from those of its parts, the n-th from the n-th of each."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
-        return [Translation("", [], 0.0, 0.0, [])]
+        return [Translation("", [], 0.0, 0.0, [], [])]
     joined = []
     for rank in range(max(map(len, parts))):
         chosen = [of_part[min(rank, len(of_part) - 1)] for of_part in parts]
@@ -357,9 +391,22 @@ def _join(parts: list[list[Translation]]) -> list[Translation]:
                 _sum([translation.score for translation in chosen]),
                 _sum([translation.log_prob for translation in chosen]),
                 _chain([translation.token_log_probs for translation in chosen]),
+                _chain(_shifted(chosen, texts)),
             )
         )
     return joined
+
+
+def _shifted(parts: Sequence[Translation], texts: Sequence[str]) -> list[list[Link] | None]:
+    """The alignments of parts, with words counted from the beginning of the whole."""
+    sources = np.cumsum([0, *(len(text.split()) for text in texts)]).tolist()
+    targets = np.cumsum([0, *(len(part.text.split()) for part in parts)]).tolist()
+    return [
+        None
+        if part.alignment is None
+        else [(source + sources[n], target + targets[n]) for source, target in part.alignment]
+        for n, part in enumerate(parts)
+    ]
 
 
 def _sum(numbers: Sequence[float | None]) -> float | None:
@@ -367,11 +414,6 @@ def _sum(numbers: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(numbers) else None
 
 
-def _chain(lists: Sequence[list[float] | None]) -> list[float] | None:
-    known = [numbers for numbers in lists if numbers is not None]
-    return [number for numbers in known for number in numbers] if len(known) == len(lists) else None
-
-
-def _labels(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
-    """Labels of sub-words as a reader expects them: no mark where a word begins."""
-    return [token.removeprefix("▁") or "▁" for token in tokenizer.tokens(ids)]
+def _chain(lists: Sequence[list[T] | None]) -> list[T] | None:
+    known = [items for items in lists if items is not None]
+    return [item for items in known for item in items] if len(known) == len(lists) else None

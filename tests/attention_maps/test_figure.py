@@ -194,7 +194,7 @@ def test_figure_grows_with_the_tokens() -> None:
     ("scores", "message"),
     [
         (make_scores(1, 7, 11)[0], r"\(7, 11\)"),
-        (make_scores(3, 7, 11)[None], r"\(1, 3, 7, 11\)"),
+        (make_scores(3, 7, 11)[None, None], r"\(1, 1, 3, 7, 11\)"),
         (np.zeros((0, 7, 11)), r"\(0, 7, 11\)"),
     ],
 )
@@ -387,3 +387,42 @@ def test_needs_neither_pyplot_nor_a_model() -> None:
         cwd=Path(__file__).resolve().parents[2],
     )
     assert result.stdout.strip() == "set()"
+
+
+def test_a_sheet_has_a_row_for_each_layer() -> None:
+    scores = np.stack([make_scores(3, 7, 11), make_scores(3, 7, 11)[:, ::-1]])
+    figure = plot_attention(scores, QUERIES, KEYS, title="t")
+    panels = figure.axes[:-1]
+    assert [axes.get_title("left") for axes in panels] == [
+        f"Layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2, 3)
+    ]
+    for axes, head in zip(panels, scores.reshape(-1, 7, 11), strict=True):
+        np.testing.assert_allclose(axes.images[0].get_array(), head)
+    tops = [axes.get_position().y1 for axes in panels]
+    assert len(set(np.round(tops[:3], 6))) == 1 and tops[3] < tops[0]
+    # Labels stand at the left and lower edge alone.
+    queries = [[label.get_text() for label in axes.get_yticklabels()] for axes in panels]
+    keys = [[label.get_text() for label in axes.get_xticklabels()] for axes in panels]
+    assert queries == [list(QUERIES), [], []] * 2
+    assert keys == [[]] * 3 + [list(KEYS)] * 3
+
+
+def test_numbers_in_the_cells() -> None:
+    scores = np.array([[[0.004, 0.996], [0.5, 0.499]]])
+    axes = plot_attention(scores, ["a", "b"], ["c", "d"], numbers=True).axes[0]
+    written = {text.get_position(): text.get_text() for text in axes.texts}
+    assert written == {(1, 0): "1", (0, 1): ".50", (1, 1): ".50"}
+    colors = {text.get_position(): text.get_color() for text in axes.texts}
+    assert colors[1, 0] == "black" and colors[0, 1] == "white"
+
+
+def test_cells_grow_for_their_numbers() -> None:
+    labels = ["a"] * 40
+    scores = make_scores(1, 40, 40)
+
+    def cell(numbers: bool) -> float:
+        figure = plot_attention(scores, labels, labels, numbers=numbers)
+        return figure.axes[0].get_position().width * figure.get_figwidth() / 40
+
+    assert cell(numbers=False) == pytest.approx(0.15)
+    assert cell(numbers=True) == pytest.approx(0.3)  # inches: three digits of 7 points

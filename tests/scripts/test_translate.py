@@ -59,7 +59,7 @@ def test_help_without_the_back_end():
         timeout=60,
     )
     assert result.returncode == 0
-    for option in ("--checkpoint", "--input", "--output", "--attention", "--kind", "--layer"):
+    for option in ("--checkpoint", "--input", "--output", "--attention", "--alignment"):
         assert option in result.stdout
     assert "tensorflow" not in result.stderr
 
@@ -203,7 +203,9 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
         (["--input", "."], "Cannot read .: Is a directory"),
         (["gr\udcfcn"], "the sentence: line 1 is not UTF-8 (byte 0xfc)"),
         (["x", "--output", "no/such/folder"], "Cannot write no/such/folder: there is no such"),
-        (["x", "--attention", "a.png", "--layer", "3"], "--layer must be from 1 to 2, not 3"),
+        (["x", "--attention", "a.png", "--layer", "3"], "layer must be from 1 to 2, not 3"),
+        (["x", "--attention", "a.png", "--head", "9"], "head must be from 1 to 2, not 9"),
+        (["--input", "long.txt", "--attention", "a.html"], "A page holds at most 200 sentences"),
         (["", "--attention", "a.png"], "no attention to show for an empty sentence"),
         (["x", "--n-best", "2"], "decoding.n_best must be at most decoding.beam_size, not 2 of 1"),
         (["x", "--beam-size", "0"], "decoding.beam_size must be at least 1, not 0"),
@@ -211,6 +213,7 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
 )
 def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, arguments, message):
     (tmp_path / "latin.txt").write_bytes(b"fine\ngr\xfcn\n")
+    (tmp_path / "long.txt").write_text("A tree.\n" * 201)
     if "--checkpoint" not in arguments:
         arguments = [*arguments, "--checkpoint", checkpoint]
     status, out, err = run(*arguments)
@@ -218,7 +221,7 @@ def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, argume
     assert err.startswith("error: ")
     assert message in err
     assert len(err.splitlines()) == 1
-    assert os.listdir(tmp_path) == ["latin.txt"]
+    assert sorted(os.listdir(tmp_path)) == ["latin.txt", "long.txt"]
 
 
 @pytest.mark.parametrize(
@@ -227,6 +230,11 @@ def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, argume
         ["x", "--input", "f"],
         ["--attention", "a.png"],
         ["x", "--layer", "1"],
+        ["x", "--words"],
+        ["x", "--attention", "a.png", "--layer", "last"],
+        ["x", "--attention", "a.html", "--head", "1"],
+        ["x", "--attention", "a.png", "--alignment", "pharaoh"],
+        ["--input", "f", "--attention", "a.png"],
         ["--inptu", "f"],
         ["x", "--attention", "a.bmp"],
         ["x", "--resume"],
@@ -258,6 +266,52 @@ def test_attention(run, checkpoint, tmp_path, kind):
     assert len(out.splitlines()) == 1
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert os.listdir(tmp_path) == ["a.png"]
+
+
+@pytest.mark.filterwarnings("ignore:No installed font")
+@pytest.mark.parametrize("suffix", ["svg", "pdf"])
+def test_attention_of_every_layer_in_words(run, checkpoint, tmp_path, suffix):
+    options = ["--layer", "all", "--head", "mean", "--words", "--hide-special", "--numbers"]
+    name = f"a.{suffix}"
+    status, _, err = run("A tree.", "--checkpoint", checkpoint, "--attention", name, *options)
+    assert (status, err) == (0, "")
+    assert os.listdir(tmp_path) == [name]
+    assert (tmp_path / name).read_bytes()[:5] in (b"%PDF-", b"<?xml")
+
+
+def test_a_page_of_several_sentences(run, checkpoint, tmp_path):
+    (tmp_path / "in.txt").write_text("A tree.\n\n<script>x</script>\n")
+    status, out, err = run(
+        "--input", "in.txt", "--checkpoint", checkpoint, "--attention", "a.HTML", "--output", "out"
+    )
+    assert (status, out, err) == (0, "", "")
+    assert [bool(line) for line in (tmp_path / "out").read_text().split("\n")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    page = (tmp_path / "a.HTML").read_text()
+    assert '"source":"A tree."' in page
+    assert page.count("<script") == 2
+
+
+def test_alignment_goes_after_the_translation(run, checkpoint, tmp_path):
+    (tmp_path / "in.txt").write_text("A tree.\n\nI see 3 cars.\n")
+    arguments = ["--input", "in.txt", "--checkpoint", checkpoint, "--alignment", "pharaoh"]
+    status, out, _ = run(*arguments)
+    assert status == 0
+    first, empty, _ = out.splitlines()
+    translation, alignment = first.split("\t")
+    links = [tuple(map(int, link.split("-"))) for link in alignment.split()]
+    assert sorted(target for _, target in links) == list(range(len(translation.split())))
+    assert {source for source, _ in links} <= {0, 1}
+    assert empty == ""
+    status, out, _ = run(*arguments, "--json")
+    hypothesis = json.loads(out.splitlines()[0])["hypotheses"][0]
+    assert [tuple(link) for link in hypothesis["alignment"]] == links
+    status, out, _ = run(*arguments, "--scores")
+    assert [line.count("\t") for line in out.splitlines()] == [2, 0, 2]
 
 
 def test_prompt_loop(run, checkpoint):

@@ -25,6 +25,7 @@ from transformer_tf.transformer import Transformer
 LENGTHS = tuple(length * 2**octave for octave in range(12) for length in (8, 12))
 NUMBERS = (1, 8, 64)
 TOKENS_AT_A_TIME = 8192
+ATTENDED_AT_A_TIME = 32
 # The steps after which a compilation has earned its time: about 2.5 s for 2 to 5 ms a step.
 STEPS_THAT_PAY = 600
 
@@ -114,30 +115,47 @@ class KerasEngine:
                 list(pool.map(run, jobs))
         return found
 
-    def attend(self, source: Sequence[int], target_input: Sequence[int]) -> dict[str, np.ndarray]:
-        """The attention scores of a translation, from one pass over all of it.
+    def attend(
+        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
+    ) -> list[dict[str, np.ndarray]]:
+        """The attention scores of translations, from one pass over all of each.
 
         A causal decoder sees in it just what it saw step by step.
 
         Args:
-            source: The source ids, start and end included.
-            target_input: The ids the decoder reads, from the start token on.
+            sources: The source ids of each sentence, start and end included.
+            target_inputs: The ids the decoder reads, from the start token on.
 
         Returns:
-            For each kind (`encoder`, `decoder`, `cross`) an array
+            For each sentence, for each kind (`encoder`, `decoder`, `cross`), an array
             `(num_layers, num_heads, query_len, key_len)`.
         """
-        _, scores = self.model(
-            {
-                "source": np.array([source], "int32"),
-                "target_input": np.array([target_input], "int32"),
-            },
-            return_attention_scores=True,
-        )
-        return {
-            kind: np.stack([ops.convert_to_numpy(layer)[0] for layer in layers])
-            for kind, layers in scores.items()
-        }
+        found: list[dict[str, np.ndarray]] = [{} for _ in sources]
+        order = sorted(range(len(sources)), key=lambda index: len(sources[index]))
+        for begin in range(0, len(order), ATTENDED_AT_A_TIME):
+            chunk = order[begin : begin + ATTENDED_AT_A_TIME]
+            ids = {
+                "source": [sources[index] for index in chunk],
+                "target_input": [target_inputs[index] for index in chunk],
+            }
+            padded = {name: pad(rows, max(map(len, rows))) for name, rows in ids.items()}
+            _, scores = self.model(padded, return_attention_scores=True)
+            arrays = {
+                kind: np.stack([ops.convert_to_numpy(layer) for layer in layers], axis=1)
+                for kind, layers in scores.items()
+            }
+            for row, index in enumerate(chunk):
+                source, target = len(sources[index]), len(target_inputs[index])
+                sizes = {
+                    "encoder": (source, source),
+                    "decoder": (target, target),
+                    "cross": (target, source),
+                }
+                found[index] = {
+                    kind: arrays[kind][row, :, :, :queries, :keys]
+                    for kind, (queries, keys) in sizes.items()
+                }
+        return found
 
     def _groups(self, sources) -> Iterator[tuple[int, list[int]]]:
         """The sentences of a padded length, the longest first."""

@@ -285,7 +285,9 @@ class CTranslate2Engine:
     def _names(self, ids: Sequence[int]) -> list[str]:
         return [self._target_tokens[i] for i in ids]
 
-    def attend(self, source: Sequence[int], target_input: Sequence[int]) -> dict[str, np.ndarray]:
+    def attend(
+        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
+    ) -> list[dict[str, np.ndarray]]:
         """CTranslate2 tells no scores of single heads.
 
         Raises:

@@ -120,8 +120,6 @@ class TensorBoard:
             row: The metrics.
             samples: Sentences and their translations with attention scores.
         """
-        from transformer_tf.attention_maps import plot_attention
-
         step = row["step"]
         for name, value in row.items():
             if name not in ("step", "epoch"):
@@ -131,13 +129,11 @@ class TensorBoard:
             self.writer.add_text(
                 f"sample {number}", f"{sentence}\n\n→ {attention.translation}", step
             )
-            if attention.translation:
-                figure = plot_attention(
-                    attention.scores["cross"][-1],
-                    *attention.labels("cross"),
-                    title=attention.title,
+            for kind in attention.scores if attention.translation else ():
+                figure = attention.plot(kind)
+                self.writer.add_figure(
+                    f"{kind} attention/sample {number}", figure, step, close=False
                 )
-                self.writer.add_figure(f"attention/sample {number}", figure, step, close=False)
         self.writer.flush()
 
     def close(self) -> None:

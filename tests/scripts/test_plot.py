@@ -1,0 +1,47 @@
+import os
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "plot.py"
+
+
+@pytest.fixture
+def run(monkeypatch, capfd, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            runpy.run_path(str(SCRIPT), run_name="__main__")
+        output = capfd.readouterr()
+        return exit_.value.code, output.out, output.err
+
+    return run
+
+
+@pytest.mark.parametrize("kind", ["positional", "schedule"])
+def test_a_picture_of_its_name(run, tmp_path, kind):
+    assert run(kind) == (0, f"{kind}.png\n", "")
+    assert (tmp_path / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
+    assert os.listdir(tmp_path) == [f"{kind}.png"]
+
+
+def test_other_sizes_and_formats(run, tmp_path):
+    assert run("positional", "--length", "7", "--d-model", "5", "--output", "a.svg")[0] == 0
+    arguments = ["--steps", "10", "--d-model", "5", "--warmup-steps", "3", "7", "--scale", "2"]
+    assert run("schedule", *arguments, "--output", "sub/b.PDF")[0] == 0
+    assert (tmp_path / "sub" / "b.PDF").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["curves"], ["positional", "--length", "0"], ["schedule", "--output", "a.txt"]],
+)
+def test_wrong_usage(run, tmp_path, arguments):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert "error: " in err
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,171 @@
+"""Attention scores as one HTML page to explore, complete in itself.
+
+The page loads nothing and may load nothing: its content security policy names the hashes of its
+one style and its one script. Text reaches it as JSON and is set as text, never as markup.
+"""
+
+import base64
+import dataclasses
+import hashlib
+import html
+import json
+import os
+import secrets
+import string
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib import colormaps
+
+from transformer_tf.attention_maps.words import (
+    group_words,
+    is_special,
+    write_token,
+    write_word,
+)
+
+_COLORS = 17  # anchors of the colour map; what lies between is mixed
+
+
+@dataclasses.dataclass(frozen=True)
+class PageMap:
+    """The scores of one kind of attention.
+
+    Attributes:
+        title: What to call it, such as "Cross-attention".
+        scores: Array `(num_layers, num_heads, query_len, key_len)` with values from 0 to 1.
+        queries: The `query_len` tokens that attend, with `▁` where a word begins.
+        keys: The `key_len` tokens attended to, likewise.
+    """
+
+    title: str
+    scores: npt.ArrayLike
+    queries: Sequence[str]
+    keys: Sequence[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class PageSentence:
+    """A sentence, its translation, and the attention between their tokens.
+
+    Attributes:
+        source: The sentence.
+        translation: Its translation.
+        maps: By a short name such as `cross` the scores of that kind.
+    """
+
+    source: str
+    translation: str
+    maps: Mapping[str, PageMap]
+
+
+def render_page(sentences: Sequence[PageSentence]) -> str:
+    """Makes the page.
+
+    Weights are kept in steps of 1/255: 40 tokens against 40 in 4 layers of 8 heads take 70 KB.
+
+    Args:
+        sentences: What to show; with more than one the page lets choose.
+
+    Returns:
+        HTML.
+
+    Raises:
+        ValueError: If there is no sentence, or scores and tokens do not fit together.
+    """
+    if not sentences:
+        raise ValueError("`sentences` must hold at least one sentence. Received: none")
+    colors = colormaps["viridis"](np.linspace(0, 1, _COLORS))[:, :3]
+    data = {
+        "colors": np.rint(255 * colors).astype(int).tolist(),
+        "sentences": [
+            {
+                "source": sentence.source,
+                "translation": sentence.translation,
+                "maps": {kind: _map(kind, each) for kind, each in sentence.maps.items()},
+            }
+            for sentence in sentences
+        ],
+    }
+    files = resources.files(__package__)
+    template, style, script = (
+        (files / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
+    )
+    return string.Template(template).substitute(
+        title=html.escape(f"Attention: {sentences[0].source}"),
+        policy=(
+            "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+            f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+        ),
+        style=style,
+        script=script,
+        # `</script>` or `<!--` in a sentence must not end the element that it stands in.
+        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+    )
+
+
+def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -> None:
+    """Writes the page, whole or not at all; the folder is made if missing.
+
+    Args:
+        sentences: As in `render_page`.
+        path: Where to write it.
+
+    Raises:
+        ValueError: As in `render_page`.
+    """
+    content = render_page(sentences)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    try:
+        # Half a character, as a damaged argument may have, becomes a question mark.
+        partial.write_bytes(content.encode("utf-8", "replace"))
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _map(kind: str, each: PageMap) -> dict[str, Any]:
+    scores = np.asarray(each.scores, dtype=np.float64)
+    expected = ("num_layers", "num_heads", len(each.queries), len(each.keys))
+    if scores.ndim != 4 or 0 in scores.shape or scores.shape[2:] != expected[2:]:
+        raise ValueError(
+            f"The scores of {kind!r} must have shape ({', '.join(map(str, expected))}), none of "
+            f"them 0. Received: scores.shape={scores.shape}"
+        )
+    if not (scores.min() >= -0.01 and scores.max() <= 1.01):  # NaN fails as well
+        raise ValueError(
+            f"The scores of {kind!r} must lie between 0 and 1. "
+            f"Received: values from {scores.min()} to {scores.max()}"
+        )
+    weights = np.rint(255 * scores.clip(0, 1)).astype(np.uint8)
+    return {
+        "title": each.title,
+        "layers": scores.shape[0],
+        "heads": scores.shape[1],
+        "queries": _axis(each.queries),
+        "keys": _axis(each.keys),
+        "scores": base64.b64encode(weights.tobytes()).decode("ascii"),
+    }
+
+
+def _axis(tokens: Sequence[str]) -> dict[str, Any]:
+    return {
+        "tokens": [write_token(token) for token in tokens],
+        "special": [position for position, token in enumerate(tokens) if is_special(token)],
+        "words": [
+            {"label": write_word([tokens[i] for i in group]), "positions": group}
+            for group in group_words(tokens)
+        ],
+    }
+
+
+def _hash(text: str) -> str:
+    """What a content security policy calls an inline element by."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
