@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Export a translator for another engine: python scripts/export.py --format ctranslate2 ..."""
+"""Export a translator: python scripts/export.py --format ctranslate2 --output DIR."""
 
 import argparse
 import sys
@@ -13,9 +13,14 @@ QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(description="Write a checkpoint in another engine's format.")
+    parser = argparse.ArgumentParser(
+        description="Write a checkpoint for another engine, or to be handed on."
+    )
     parser.add_argument(
-        "--format", required=True, choices=("ctranslate2",), help="the engine it is for"
+        "--format",
+        required=True,
+        choices=("ctranslate2", "checkpoint"),
+        help="what it is for: the C++ engine, or this package, without what only training needs",
     )
     parser.add_argument(
         "--checkpoint",
@@ -27,7 +32,18 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--quantization", choices=QUANTIZATIONS, help="store weights so; by default as float32"
     )
-    return parser.parse_args()
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="decoding.key=value",
+        help="for checkpoint: what its configuration says instead",
+    )
+    arguments = parser.parse_args()
+    if arguments.format == "checkpoint" and arguments.quantization not in (None, "float16"):
+        parser.error("--format checkpoint stores weights as float32, or --quantization float16")
+    if arguments.format != "checkpoint" and arguments.overrides:
+        parser.error(f"{arguments.overrides[0]} is for --format checkpoint")
+    return arguments
 
 
 def main() -> None:
@@ -35,10 +51,17 @@ def main() -> None:
     arguments = parse_arguments()
     import_keras_quietly()
     from transformer_tf.checkpoint import find_checkpoint
-    from transformer_tf.export.ctranslate2 import export_ctranslate2
 
     folder = arguments.checkpoint or find_checkpoint(ROOT)
-    export_ctranslate2(folder, arguments.output, arguments.quantization)
+    if arguments.format == "checkpoint":
+        from transformer_tf.export.lean import export_checkpoint
+
+        half = arguments.quantization == "float16"
+        export_checkpoint(folder, arguments.output, half, arguments.overrides)
+    else:
+        from transformer_tf.export.ctranslate2 import export_ctranslate2
+
+        export_ctranslate2(folder, arguments.output, arguments.quantization)
     print(f"{folder} → {arguments.output}")
 
 

@@ -25,7 +25,9 @@ def parse_arguments() -> argparse.Namespace:
     schedule.add_argument(
         "--warmup-steps", type=whole, nargs="+", default=[4000], help="likewise (4000)"
     )
-    schedule.add_argument("--scale", type=float, default=1.0, help="training.learning_rate_scale (1)")
+    schedule.add_argument(
+        "--scale", type=float, default=1.0, help="training.learning_rate_scale (1)"
+    )
     for command in (positional, schedule):
         command.add_argument(
             "--output",

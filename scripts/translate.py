@@ -231,6 +231,7 @@ def translate_all(
                 block,
                 prefixes=None if arguments.prefix is None else [arguments.prefix] * len(block),
                 on_cut=warn_of_cut,
+                first=number - 1,
             )
             for offset, (sentence, translations) in enumerate(zip(block, found, strict=True)):
                 writer.write(

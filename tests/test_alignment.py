@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from transformer_tf.alignment import (
+    AlignmentHeads,
     alignment_error_rate,
+    attention_of_words,
     choose_heads,
-    cross_attention_of_words,
     format_pharaoh,
     link_words,
     mean_of_heads,
@@ -20,13 +21,26 @@ def test_each_target_word_is_linked_with_what_it_looked_at_most():
     assert link_words(np.zeros((3, 0))) == []
 
 
-def test_words_without_start_and_end():
-    scores = np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], [1, 0, 0, 0]])
-    weights = cross_attention_of_words(
-        scores, ["<start>", "▁Gar", "dens", "<end>"], ["▁Gär", "ten", "<end>"]
+SOURCE = ["<start>", "▁Gar", "dens", "!", "<end>"]
+TARGET = ["▁Gär", "ten", ".", "<end>"]
+
+
+def test_words_without_start_and_end_and_marks():
+    scores = np.array(
+        [
+            [0.1, 0.2, 0.3, 0.3, 0.1],  # says Gär
+            [0.4, 0.3, 0.0, 0.2, 0.1],  # says ten, reads Gär
+            [1.0, 0.0, 0.0, 0.0, 0.0],  # says ".", reads ten
+            [0.0, 0.0, 0.0, 0.0, 1.0],  # says the end, reads "."
+        ]
     )
-    np.testing.assert_allclose(weights, [[0.5]])
-    nothing = cross_attention_of_words(scores[:1], ["<start>", "<end>"], ["<end>"])
+    said = attention_of_words(scores, SOURCE, TARGET, "output")
+    np.testing.assert_allclose(said, [[(0.5 + 0.3) / 2]])
+    read = attention_of_words(scores, SOURCE, TARGET, "input")
+    np.testing.assert_allclose(read, [[(0.3 + 0.0) / 2]])
+    marks = attention_of_words(scores, ["<start>", "▁.", ".", "!", "<end>"], TARGET, "output")
+    np.testing.assert_allclose(marks, [[(0.8 + 0.5) / 2]])
+    nothing = attention_of_words(scores[:1, :2], ["<start>", "<end>"], ["<end>"], "output")
     assert nothing.shape == (0, 0)
 
 
@@ -44,7 +58,7 @@ def test_error_rate_by_hand():
 
 def test_the_heads_that_align_are_found(random):
     """Heads 2 and 4 of layer 3 know half of the truth each, together all of it."""
-    weights, gold = [], []
+    weights, gold, noise = [], [], []
     for _ in range(20):
         truth = random.permutation(5)
         each = random.dirichlet(np.ones(5), size=(3, 4, 5))
@@ -53,16 +67,19 @@ def test_the_heads_that_align_are_found(random):
             each[2, head, rows] = 0.01
             each[2, head, range(*rows.indices(5)), truth[rows]] = 0.96
         weights.append(each)
+        noise.append(random.dirichlet(np.ones(5), size=(3, 4, 5)))
         gold.append({(int(source), target) for target, source in enumerate(truth)})
-    assert choose_heads(weights, gold, gold) == (3, (2, 4), 0.0)
+    for query, other in (("output", "input"), ("input", "output")):
+        choice, error = choose_heads({other: noise, query: weights}, gold, gold)
+        assert (choice, error) == (AlignmentHeads(3, (2, 4), query), 0.0)
 
 
 def test_mean_of_heads(random):
     weights = random.random((3, 4, 5, 7))
-    np.testing.assert_allclose(mean_of_heads(weights, 1, (2, 4)), weights[0, [1, 3]].mean(axis=0))
-    np.testing.assert_allclose(mean_of_heads(weights, None, ()), weights[1].mean(axis=0))
-    np.testing.assert_allclose(mean_of_heads(weights[:1], None, ()), weights[0].mean(axis=0))
+    chosen = mean_of_heads(weights, AlignmentHeads(1, (2, 4)))
+    np.testing.assert_allclose(chosen, weights[0, [1, 3]].mean(axis=0))
+    np.testing.assert_allclose(mean_of_heads(weights, AlignmentHeads()), weights[2].mean(axis=0))
     with pytest.raises(ConfigError, match="alignment_layer must be from 1 to 3, not 4"):
-        mean_of_heads(weights, 4, ())
+        mean_of_heads(weights, AlignmentHeads(4))
     with pytest.raises(ConfigError, match="alignment_heads are from 1 to 4, not 0"):
-        mean_of_heads(weights, 1, (0,))
+        mean_of_heads(weights, AlignmentHeads(1, (0,)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,29 +15,65 @@ from transformer_tf.errors import ConfigError
 Link = tuple[int, int]
 """A source word and a target word, both counted from 0."""
 
+Query = Literal["output", "input"]
+QUERIES: tuple[Query, ...] = get_args(Query)
 
-def cross_attention_of_words(
+
+@dataclasses.dataclass(frozen=True)
+class AlignmentHeads:
+    """Where in the cross-attention to look for the words that belong together.
+
+    Attributes:
+        layer: The layer, from 1; None for the last.
+        heads: Its heads, from 1, whose mean is taken; none for all.
+        query: For each target word, `output` takes the query that says it, `input` the one that
+            reads it, a step later (Chen et al. 2020, "Accurate Word Alignment Induction from Neural
+            Machine Translation"). Last layers tend to know the first, lower layers the second.
+    """
+
+    layer: int | None = None
+    heads: tuple[int, ...] = ()
+    query: Query = "output"
+
+
+def attention_of_words(
     scores: npt.NDArray[np.floating],
     source_tokens: Sequence[str],
     target_tokens: Sequence[str],
+    query: Query,
 ) -> npt.NDArray[np.floating]:
     """Cross-attention between the words of a sentence and those of its translation.
+
+    Marks such as full stops belong to the word before them, but their weights count only where
+    there is nothing else.
 
     Args:
         scores: Array `(..., query_len, key_len)`.
         source_tokens: The keys, `<start>` and `<end>` included.
-        target_tokens: The tokens that the queries produced, `<end>` included.
+        target_tokens: The tokens that the queries say, `<end>` included.
+        query: As in `AlignmentHeads`.
 
     Returns:
         Array `(..., target_words, source_words)`, without `<start>` and `<end>`.
     """
     queries, keys = (
-        [group for group in group_words(tokens) if not is_special(tokens[group[0]])]
+        [
+            _with_letters(group, tokens)
+            for group in group_words(tokens)
+            if not is_special(tokens[group[0]])
+        ]
         for tokens in (target_tokens, source_tokens)
     )
     if not queries or not keys:
         return np.zeros((*scores.shape[:-2], len(queries), len(keys)))
+    if query == "input":
+        queries = [[position + 1 for position in group] for group in queries]
     return merge_words(scores, queries, keys)
+
+
+def _with_letters(group: Sequence[int], tokens: Sequence[str]) -> Sequence[int]:
+    chosen = [i for i in group if any(character.isalnum() for character in tokens[i])]
+    return chosen or group
 
 
 def link_words(weights: npt.NDArray[np.floating]) -> list[Link]:
@@ -53,28 +91,29 @@ def link_words(weights: npt.NDArray[np.floating]) -> list[Link]:
 
 
 def mean_of_heads(
-    weights: npt.NDArray[np.floating], layer: int | None, heads: Sequence[int]
+    scores: npt.NDArray[np.floating], choice: AlignmentHeads
 ) -> npt.NDArray[np.floating]:
-    """The mean of some heads of a layer.
+    """The mean of the chosen heads.
 
     Args:
-        weights: Array `(num_layers, num_heads, target_words, source_words)`.
-        layer: The layer, from 1; None for the last but one, which knows the source word best where
-            nothing else is known: the last one already looks for the next.
-        heads: The heads, from 1; none for all.
+        scores: Array `(num_layers, num_heads, query_len, key_len)`.
+        choice: The heads.
+
+    Returns:
+        Array `(query_len, key_len)`.
 
     Raises:
         ConfigError: If there is no such layer or head.
     """
-    num_layers, num_heads = weights.shape[:2]
-    layer = max(num_layers - 1, 1) if layer is None else layer
+    num_layers, num_heads = scores.shape[:2]
+    layer = num_layers if choice.layer is None else choice.layer
     if not 1 <= layer <= num_layers:
         raise ConfigError(f"decoding.alignment_layer must be from 1 to {num_layers}, not {layer}")
-    for head in heads:
+    for head in choice.heads:
         if not 1 <= head <= num_heads:
             raise ConfigError(f"decoding.alignment_heads are from 1 to {num_heads}, not {head}")
-    chosen = [head - 1 for head in heads] or list(range(num_heads))
-    return weights[layer - 1, chosen].mean(axis=0)
+    heads = [head - 1 for head in choice.heads] or list(range(num_heads))
+    return scores[layer - 1, heads].mean(axis=0)
 
 
 def format_pharaoh(links: Sequence[Link]) -> str:
@@ -113,38 +152,45 @@ def alignment_error_rate(
 
 
 def choose_heads(
-    weights: Sequence[npt.NDArray[np.floating]],
+    weights: Mapping[Query, Sequence[npt.NDArray[np.floating]]],
     sure: Sequence[Collection[Link]],
     possible: Sequence[Collection[Link]],
-) -> tuple[int, tuple[int, ...], float]:
+) -> tuple[AlignmentHeads, float]:
     """Finds the heads of one layer whose mean aligns best.
 
     From the best head of each layer on, heads are added as long as one makes it better.
 
     Args:
-        weights: For each sentence pair an array `(num_layers, num_heads, target_words,
-            source_words)`, of validation data.
+        weights: For each kind of query, for each sentence pair of validation data, an array
+            `(num_layers, num_heads, target_words, source_words)`.
         sure: As in `alignment_error_rate`.
         possible: See there.
 
     Returns:
-        The layer and the heads, from 1, and their alignment error rate.
+        The heads and their alignment error rate.
     """
-    num_layers, num_heads = weights[0].shape[:2]
-
-    def rate(layer: int, heads: tuple[int, ...]) -> float:
-        found = [link_words(of_pair[layer, list(heads)].mean(axis=0)) for of_pair in weights]
-        return alignment_error_rate(found, sure, possible)
-
-    candidates: list[tuple[float, int, tuple[int, ...]]] = []
-    for layer in range(num_layers):
-        reached = np.inf
-        chosen: tuple[int, ...] = ()
-        while rest := [head for head in range(num_heads) if head not in chosen]:
-            least, head = min((rate(layer, (*chosen, head)), head) for head in rest)
-            if least >= reached:
-                break
-            reached, chosen = least, (*chosen, head)
-        candidates.append((float(reached), layer, chosen))
-    error, layer, heads = min(candidates)
-    return layer + 1, tuple(head + 1 for head in sorted(heads)), error
+    candidates: list[tuple[float, AlignmentHeads]] = []
+    for query, of_pairs in weights.items():
+        num_layers, num_heads = of_pairs[0].shape[:2]
+        for layer in range(1, num_layers + 1):
+            reached, chosen = np.inf, AlignmentHeads(layer, (), query)
+            while rest := set(range(1, num_heads + 1)) - set(chosen.heads):
+                larger = [
+                    AlignmentHeads(layer, tuple(sorted((*chosen.heads, head))), query)
+                    for head in sorted(rest)
+                ]
+                errors = [
+                    alignment_error_rate(
+                        [link_words(mean_of_heads(pair, choice)) for pair in of_pairs],
+                        sure,
+                        possible,
+                    )
+                    for choice in larger
+                ]
+                if min(errors) >= reached:
+                    break
+                reached = min(errors)
+                chosen = larger[errors.index(reached)]
+            candidates.append((float(reached), chosen))
+    error, choice = min(candidates, key=lambda candidate: candidate[0])
+    return choice, error

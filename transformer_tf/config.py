@@ -199,9 +199,10 @@ class DecodingConfig:
         replace_unknowns: Whether an unknown sub-word of a translation becomes the source word that
             was looked at most. The tokenizers of `trained` spell everything and know no unknown.
         alignment: Whether to tell which words belong together, from cross-attention.
-        alignment_layer: The layer that tells it, from 1; None for the last but one.
+        alignment_layer: The layer that tells it, from 1; None for the last.
         alignment_heads: Its heads, from 1, whose mean is taken; empty for all.
-            `scripts/evaluate.py --alignments` finds the best ones.
+        alignment_query: The query that asks for a word: the one that says it (`output`), or the one
+            that reads it (`input`). `scripts/evaluate.py --alignments` finds what aligns best.
         restore: Whether translations of a `bpemb` model, all lower case and every digit a 0, get
             capitals by a truecaser learned from the training text and digits from the source.
     """
@@ -224,6 +225,7 @@ class DecodingConfig:
     alignment: bool = False
     alignment_layer: int | None = None
     alignment_heads: tuple[int, ...] = ()
+    alignment_query: Literal["output", "input"] = "output"
     restore: bool = True
 
     def __post_init__(self) -> None:

@@ -12,8 +12,10 @@ import numpy as np
 from tqdm import tqdm
 
 from transformer_tf.alignment import (
+    AlignmentHeads,
     Link,
-    cross_attention_of_words,
+    Query,
+    attention_of_words,
     link_words,
     mean_of_heads,
 )
@@ -29,6 +31,7 @@ if TYPE_CHECKING:  # the back end is imported when there is something to transla
 
 
 ATTENDED_AT_A_TIME = 256  # attention scores of many sentences take much memory
+PARTS_APART = 2**24  # between the numbers of two parts of a text, that they draw differently
 T = TypeVar("T")
 
 
@@ -41,6 +44,7 @@ class Engine(Protocol):
         options: DecodingConfig,
         prefixes: Sequence[Sequence[int]] | None = None,
         progress: Callable[[int], object] | None = None,
+        numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
         """For each sentence of ids its hypotheses, the best first."""
 
@@ -162,6 +166,7 @@ class Translator:
         prefixes: Sequence[str] | None = None,
         on_cut: Callable[[str, int], None] | None = None,
         progress: bool = False,
+        first: int = 0,
         **options: Any,
     ) -> list[list[Translation]]:
         """Searches for the translations of sentences.
@@ -175,6 +180,8 @@ class Translator:
             prefixes: For each sentence what its translation begins with, "" for anything.
             on_cut: Called with a text that is cut and the number of its parts.
             progress: Whether to show a progress bar on stderr.
+            first: The number of the first text, where these are a part of many: random draws
+                depend on the number of a text.
             **options: What to change in `self.options` for this call, such as `beam_size=4`.
 
         Returns:
@@ -207,7 +214,15 @@ class Translator:
         with tqdm(total=len(parts), desc="translating", unit="line", disable=not progress) as bar:
             sources = [self._encode(part) for part in parts]
             found = self.engine.search(
-                sources, changed, None if prefixes is None else beginnings, bar.update
+                sources,
+                changed,
+                None if prefixes is None else beginnings,
+                bar.update,
+                [
+                    (first + index + PARTS_APART * part) % 2**31
+                    for index, cut in enumerate(cuts)
+                    for part in range(len(cut))
+                ],
             )
         translated = [
             [self._translation(hypothesis, ids, part, changed) for hypothesis in hypotheses]
@@ -291,9 +306,13 @@ class Translator:
         options: DecodingConfig,
     ) -> list[list[Translation]]:
         """The same translations, each with its word alignment."""
+        choice = AlignmentHeads(
+            options.alignment_layer, options.alignment_heads, options.alignment_query
+        )
         attended = self.attend_words(
             [text for text, of_one in zip(texts, found, strict=True) for _ in of_one],
             [hypothesis.ids for of_one in found for hypothesis in of_one],
+            choice.query,
         )
         return [
             [
@@ -301,11 +320,7 @@ class Translator:
                     translation,
                     alignment=[
                         (source, target)
-                        for source, target in link_words(
-                            mean_of_heads(
-                                next(attended), options.alignment_layer, options.alignment_heads
-                            )
-                        )
+                        for source, target in link_words(mean_of_heads(next(attended), choice))
                         # Sub-words may spell control characters, which no text keeps.
                         if target < len(translation.text.split())
                     ],
@@ -316,13 +331,14 @@ class Translator:
         ]
 
     def attend_words(
-        self, texts: Sequence[str], targets: Sequence[Sequence[int]]
+        self, texts: Sequence[str], targets: Sequence[Sequence[int]], query: Query
     ) -> Iterator[np.ndarray]:
         """Cross-attention between the words of sentences and of given translations.
 
         Args:
             texts: Normalised sentences that the model can take.
             targets: The ids of a translation of each, without start and end.
+            query: As in `AlignmentHeads`.
 
         Yields:
             For each sentence an array `(num_layers, num_heads, target_words, source_words)`.
@@ -335,10 +351,11 @@ class Translator:
                 sources, [[tokenizer.start_id, *target] for target in targets[chosen]]
             )
             for source, target, scores in zip(sources, targets[chosen], attended, strict=True):
-                yield cross_attention_of_words(
+                yield attention_of_words(
                     scores["cross"],
                     self.source_tokenizer.tokens(source),
                     tokenizer.tokens([*target, tokenizer.end_id]),
+                    query,
                 )
 
     def attend(self, text: str) -> Attention:

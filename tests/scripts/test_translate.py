@@ -125,6 +125,19 @@ def test_prefix_and_seed(run, checkpoint):
     assert drawn[0] == drawn[1] != drawn[2]
 
 
+def test_draws_do_not_begin_anew_with_each_block(run, checkpoint, monkeypatch):
+    """A file in blocks draws what it draws in one piece; so does a resumed one."""
+    from transformer_tf.text import lines as text_lines
+
+    text = b"A tree.\n" * 5
+    arguments = ["--checkpoint", checkpoint, "--temperature", "1"]
+    whole = run(*arguments, stdin=text)[1]
+    assert len(set(whole.splitlines())) > 1
+    blocks = text_lines.blocks
+    monkeypatch.setattr(text_lines, "blocks", lambda lines, size, skip: blocks(lines, 2, skip))
+    assert run(*arguments, stdin=text)[1] == whole
+
+
 def test_resume_goes_on_behind_the_last_whole_line(run, checkpoint, tmp_path, monkeypatch):
     lines = [f"I see {n} cars." for n in range(30)]
     (tmp_path / "in.txt").write_text("\n".join(lines) + "\n")

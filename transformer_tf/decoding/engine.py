@@ -61,6 +61,7 @@ class KerasEngine:
         options: DecodingConfig,
         prefixes: Sequence[Sequence[int]] | None = None,
         progress: Callable[[int], object] | None = None,
+        numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translates sentences.
 
@@ -69,6 +70,7 @@ class KerasEngine:
             options: How to search.
             prefixes: For each sentence the tokens its translation begins with.
             progress: Called with a number of sentences whenever so many more are done.
+            numbers: What the draws of each sentence depend on; by default its place among these.
 
         Returns:
             For each sentence its `n_best` hypotheses, the best first.
@@ -86,7 +88,7 @@ class KerasEngine:
             results = self._search_chunk(
                 [sources[index] for index in chunk],
                 None if prefixes is None else [prefixes[index] for index in chunk],
-                chunk,
+                chunk if numbers is None else [numbers[index] for index in chunk],
                 length,
                 size,
                 options,

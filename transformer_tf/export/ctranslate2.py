@@ -238,8 +238,9 @@ class CTranslate2Engine:
         options: DecodingConfig,
         prefixes: Sequence[Sequence[int]] | None = None,
         progress: Callable[[int], object] | None = None,
+        numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """As `KerasEngine.search`.
+        """As `KerasEngine.search`, but that draws follow from the seed and the batch alone.
 
         Raises:
             ConfigError: If the options ask for what CTranslate2 does otherwise or not at all.

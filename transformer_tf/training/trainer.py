@@ -76,8 +76,9 @@ class Trainer:
         target_tokenizer: The tokenizer of the target language.
         batches: The training batches.
         model: The Transformer that is trained.
-        translation_model: The same for use between the steps; in one of several processes a copy,
-            because what is shared among them can only be used by all at once.
+        translation_model: The same for use between the steps. A copy where translations are
+            computed in another precision, and in one of several processes, because what is shared
+            among them can only be used by all at once.
         training_model: The compiled model with its loss.
         progress: How far the run has come.
         max_steps: Number of batches to train on in all.
@@ -117,7 +118,10 @@ class Trainer:
         self._prepare_tokenizers(resume)
 
         several = self.group.size > 1
-        copy = self._build_model() if several else None  # before it would be shared, too
+        precision = config.decoding.precision
+        copy = None
+        if several or precision != training.precision:
+            copy = self._build_model(precision)  # before it would be shared, too
         self._rows_multiple = share_batches(training.devices, self.group)
         self.batches = self._training_batches()
         self._stream = BatchStream(
@@ -219,8 +223,8 @@ class Trainer:
             **options,
         )
 
-    def _build_model(self) -> Transformer:
-        return build_model(self.config, self.source_tokenizer, self.target_tokenizer)
+    def _build_model(self, precision: str | None = None) -> Transformer:
+        return build_model(self.config, self.source_tokenizer, self.target_tokenizer, precision)
 
     def _init_embeddings(self) -> None:
         """Gives both embeddings the pretrained vectors of their BPEmb models."""

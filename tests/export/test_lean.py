@@ -1,0 +1,53 @@
+import h5py
+import numpy as np
+import pytest
+
+from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint
+from transformer_tf.config import load_config
+from transformer_tf.errors import CheckpointError
+from transformer_tf.export.lean import export_checkpoint, halve
+
+
+def test_half_the_size_and_the_same_model(checkpoint, tmp_path):
+    (checkpoint / "samples.txt").write_text("said\n")
+    whole, half = tmp_path / "whole", tmp_path / "half"
+    export_checkpoint(checkpoint, whole)
+    export_checkpoint(checkpoint, half, half=True, overrides=["decoding.beam_size=3"])
+    old, one, other = (load_checkpoint(folder)[1] for folder in (checkpoint, whole, half))
+    for a, b, c in zip(old.get_weights(), one.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(a.astype("float16"), c)
+    sizes = [(folder / BEST_WEIGHTS).stat().st_size for folder in (whole, half)]
+    assert sizes[1] < sizes[0]  # of so small a model much is names
+    with h5py.File(half / BEST_WEIGHTS) as file:
+        kinds = set()
+        file.visititems(lambda _, item: kinds.add(getattr(item, "dtype", None)))
+    assert np.dtype("float32") not in kinds
+    assert load_config(half / "config.yaml").decoding.beam_size == 3
+    assert (half / "samples.txt").read_text() == "said\n"
+
+
+def test_nothing_of_the_machine_it_was_made_on(checkpoint, tmp_path):
+    export_checkpoint(checkpoint, tmp_path / "out")
+    config = load_config(tmp_path / "out" / "config.yaml")
+    assert (config.data.directory, config.training.directory) == (None, None)
+    assert str(tmp_path.parent) not in (tmp_path / "out" / "config.yaml").read_text()
+    assert not (tmp_path / "out" / "state").exists()
+
+
+def test_a_folder_in_use_is_left_alone(checkpoint, tmp_path):
+    (tmp_path / "mine").write_text("x")
+    with pytest.raises(CheckpointError, match="there already and not empty"):
+        export_checkpoint(checkpoint, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_weight_that_float16_has_not(tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("layer/vars/0", data=np.float32([1e5]))
+    before = path.read_bytes()
+    with pytest.raises(CheckpointError, match="layer/vars/0 is too large for float16"):
+        halve(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
