@@ -60,7 +60,7 @@ def main() -> None:
         from transformer_tf.checkpoint import find_checkpoint
 
         measurements = measure_decoding(
-            arguments.checkpoint or find_checkpoint(ROOT), arguments.rounds
+            find_checkpoint(ROOT, arguments.checkpoint), arguments.rounds
         )
     elif arguments.command == "data":
         config = load_config(arguments.config, arguments.overrides)

@@ -1,10 +1,13 @@
 #!/usr/bin/env python
-"""Score a checkpoint on a split of its own run: python scripts/evaluate.py --checkpoint DIR."""
+"""Score a translator: python scripts/evaluate.py [--checkpoint DIR] [--source F --reference F]."""
 
 import argparse
+import dataclasses
+import json
 import sys
 from pathlib import Path
 
+from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -12,12 +15,33 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description="Translate sentences and compare the translations with references: BLEU, chrF, "
+        "chrF++ and TER, by length, and the worst sentences."
+    )
     parser.add_argument(
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="by default checkpoints/en-de, or the latest run",
+        help="the translator's folder, or a folder of runs for its latest; by default "
+        "checkpoints/en-de, else the latest run",
+    )
+    parser.add_argument(
+        "--split", choices=("validation", "test"), help="of the run's own pairs; test by default"
+    )
+    parser.add_argument("--source", type=Path, metavar="FILE", help="a sentence a line, instead")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations")
+    parser.add_argument("--lowercase", action="store_true", help="capitals do not count")
+    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    parser.add_argument(
+        "--worst", type=int, default=10, metavar="N", help="show the N worst sentences (10)"
+    )
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="bootstrap samples behind the confidence intervals (1000); 0 for none",
     )
     parser.add_argument(
         "--alignments",
@@ -25,38 +49,75 @@ def parse_arguments() -> argparse.Namespace:
         help="measure word alignments instead, on the phrasebook (English to German), "
         "and find the heads that align best",
     )
-    parser.add_argument("--split", choices=("validation", "test"), default="test")
     parser.add_argument(
         "overrides",
         nargs="*",
         metavar="decoding.key=value",
         help="changes how translations are searched for",
     )
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if (arguments.source is None) != (arguments.reference is None):
+        parser.error("--source and --reference go together")
+    if arguments.source and arguments.split:
+        parser.error("give --split or files, not both")
+    if arguments.alignments and (arguments.source or arguments.split):
+        parser.error("--alignments has sentences of its own")
+    if min(arguments.worst, arguments.resamples) < 0:
+        parser.error("--worst and --resamples are at least 0")
+    return arguments
+
+
+def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, str]]:
+    """The sentences with their references."""
+    from transformer_tf.text.corpora import load_held_out
+    from transformer_tf.text.lines import read_lines
+
+    if not arguments.source:
+        return load_held_out(folder, arguments.split or "test")
+    sources, references = read_lines(arguments.source), read_lines(arguments.reference)
+    if len(sources) != len(references) or not sources:
+        raise DataError(
+            f"{arguments.source} has {len(sources)} lines and {arguments.reference} "
+            f"{len(references)}; there must be one reference for each, and at least one"
+        )
+    return list(zip(sources, references, strict=True))
 
 
 def main() -> None:
-    """Translates a split and prints BLEU and chrF."""
+    """Scores what the command line says."""
     arguments = parse_arguments()
-    import_keras_quietly()
     from transformer_tf.checkpoint import find_checkpoint, load_checkpoint
-    from transformer_tf.errors import ConfigError
-    from transformer_tf.evaluation import evaluate, evaluate_alignments
-    from transformer_tf.text.corpora import load_held_out
+
+    folder = find_checkpoint(ROOT, arguments.checkpoint)
+    pairs = [] if arguments.alignments else read_pairs(arguments, folder)
+    import_keras_quietly()
+    from transformer_tf.evaluation import AlignmentReport, Report, evaluate_alignments, report
     from transformer_tf.translator import Translator
 
-    folder = arguments.checkpoint or find_checkpoint(ROOT)
+    config, model, source, target = load_checkpoint(folder, arguments.overrides)
+    translator = Translator.from_config(config, model, source, target)
+    found: Report | AlignmentReport
     if arguments.alignments:
-        config, model, source, target = load_checkpoint(folder, arguments.overrides)
         if (config.data.source_language, config.data.target_language) != ("en", "de"):
             raise ConfigError(f"The phrasebook is English to German, unlike {folder}")
-        report = evaluate_alignments(Translator.from_config(config, model, source, target))
-        print(f"{folder}\n{report.summary()}")
-        return
-    pairs = load_held_out(folder, arguments.split)
-    translator = Translator.load(folder, arguments.overrides)
-    scores = evaluate(translator, pairs, progress=True)
-    print(f"{folder}, {arguments.split} split\n{scores.summary()}")
+        found = evaluate_alignments(translator)
+        title = str(folder)
+    else:
+        found = report(
+            translator,
+            [sentence for sentence, _ in pairs],
+            [reference for _, reference in pairs],
+            arguments.lowercase,
+            arguments.resamples,
+            arguments.worst,
+            progress=True,
+        )
+        of = arguments.source or f"{arguments.split or 'test'} split"
+        title = f"{folder}, {of}"
+    if arguments.json:
+        print(json.dumps({"checkpoint": str(folder), **dataclasses.asdict(found)}))
+    else:
+        print(f"{title}\n{found.summary()}")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,8 @@ def parse_arguments() -> argparse.Namespace:
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="the translator's folder, by default checkpoints/en-de, else the latest run",
+        help="the translator's folder, or a folder of runs for its latest; by default "
+        "checkpoints/en-de, else the latest run",
     )
     parser.add_argument("--output", type=Path, metavar="DIR", required=True, help="the new folder")
     parser.add_argument(
@@ -52,7 +53,7 @@ def main() -> None:
     import_keras_quietly()
     from transformer_tf.checkpoint import find_checkpoint
 
-    folder = arguments.checkpoint or find_checkpoint(ROOT)
+    folder = find_checkpoint(ROOT, arguments.checkpoint)
     if arguments.format == "checkpoint":
         from transformer_tf.export.lean import export_checkpoint
 

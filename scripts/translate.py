@@ -43,7 +43,8 @@ def parse_arguments() -> argparse.Namespace:
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="the translator's folder, by default checkpoints/en-de, else the latest run",
+        help="the translator's folder, or a folder of runs for its latest; by default "
+        "checkpoints/en-de, else the latest run",
     )
     parser.add_argument(
         "--engine",
@@ -160,7 +161,7 @@ def load(arguments: argparse.Namespace):
         overrides.append("decoding.replace_unknowns=true")
     if arguments.alignment:
         overrides.append("decoding.alignment=true")
-    folder = arguments.checkpoint or find_checkpoint(ROOT)
+    folder = find_checkpoint(ROOT, arguments.checkpoint)
     if arguments.engine == "ctranslate2":
         from transformer_tf.export.ctranslate2 import load_translator
 

@@ -2,7 +2,10 @@ import json
 
 import pytest
 
-from transformer_tf.evaluation import evaluate, score, write_report
+from transformer_tf.alignment import AlignmentHeads
+from transformer_tf.evaluation import evaluate, evaluate_alignments, report, write_report
+from transformer_tf.scoring import score, score_all, score_by_length, score_sentences
+from transformer_tf.translator import Translation, Translator
 
 REFERENCES = ["Der Hund läuft schnell nach Hause.", "Ich habe 25 Bücher gekauft."]
 
@@ -41,6 +44,67 @@ class Parrot:
 
     def translate(self, texts, progress=False):
         return [self.answers[text] for text in texts]
+
+    def search(self, texts, progress=False):
+        return [[Translation(self.answers[text], ["a", "b", "c"])] for text in texts]
+
+
+def test_all_metrics_with_their_intervals():
+    references = [f"Das ist der Satz Nummer {n} von vielen." for n in range(30)]
+    said = [r if n % 3 else f"Etwas anderes {n}." for n, r in enumerate(references)]
+    found = {metric.name: metric for metric in score_all(said, references, resamples=200)}
+    assert list(found) == ["BLEU", "chrF", "chrF++", "TER"]
+    assert found["BLEU"].score == pytest.approx(score(said, references).bleu)
+    assert found["chrF"].score == pytest.approx(score(said, references).chrf)
+    assert found["chrF++"].score != found["chrF"].score
+    assert all(metric.interval > 1 for metric in found.values())
+    assert "bs:200" in found["BLEU"].signature and "nw:2" in found["chrF++"].signature
+    perfect = score_all(references, references, resamples=0)
+    assert [metric.score for metric in perfect] == pytest.approx([100, 100, 100, 0])
+    assert {metric.interval for metric in perfect} == {None}
+
+
+def test_lowercase_takes_no_notice_of_capitals():
+    said = [reference.upper() for reference in REFERENCES]
+    for metric in score_all(said, REFERENCES, lowercase=True, resamples=0):
+        assert metric.score == pytest.approx(0 if metric.name == "TER" else 100)
+        assert "case:lc" in metric.signature
+    assert score_all(said, REFERENCES, resamples=0)[3].score > 50
+    assert score_sentences(said, REFERENCES, lowercase=True) == pytest.approx([100, 100])
+
+
+def test_by_length():
+    sources = ["a", "a b c d e", "a b c d e f", "", "word " * 31]
+    said = ["x", "y", *REFERENCES, "z"]
+    rows = score_by_length(sources, said, ["x", "n", *REFERENCES, "z"])
+    assert [(row["words"], row["sentences"]) for row in rows] == [
+        ("1-5", 3),
+        ("6-10", 1),
+        ("over 30", 1),
+    ]
+    assert rows[1]["chrF"] == pytest.approx(100)
+
+
+def test_report_names_the_worst():
+    answers = {"one": REFERENCES[0], "two": "Nichts davon."}
+    found = report(Parrot(answers), ["one", "two"], REFERENCES, resamples=0, worst=1)
+    assert found.sentences == 2 and found.tokens == 2 * 3
+    assert [each["source"] for each in found.worst] == ["two"]
+    assert found.worst[0]["chrF"] == score_sentences(["Nichts davon."], REFERENCES[1:])[0]
+    text = found.summary()
+    assert "Nichts davon." in text and "TER" in text and " ± " not in text
+    with pytest.raises(ValueError, match="1 translations, 2 references"):
+        report(Parrot(answers), ["one"], REFERENCES)
+
+
+def test_alignments_of_a_model_that_knows_nothing(checkpoint):
+    found = evaluate_alignments(Translator.load(checkpoint))
+    assert found.pairs == (458, 472)
+    assert found.configured == AlignmentHeads()
+    # The heads were chosen on validation, where nothing is better.
+    assert found.chosen_errors[0] <= found.configured_errors[0]
+    assert all(0.5 < error <= 1 for error in (*found.chosen_errors, *found.configured_errors))
+    assert f"decoding.alignment_layer={found.chosen.layer} " in found.summary()
 
 
 def test_evaluate_and_report(tmp_path):

@@ -153,28 +153,37 @@ def _without_optimizer(model: Transformer) -> Transformer:
     return twin
 
 
-def find_checkpoint(root: Path) -> Path:
-    """The translator to use when none is named: `checkpoints/en-de`, else the latest run.
+def find_checkpoint(root: Path, named: Path | None = None) -> Path:
+    """The translator to use.
 
     Args:
-        root: The folder of the project; runs are looked for in `runs` here and there.
+        root: The folder of the project.
+        named: A checkpoint, or a folder of runs, which stands for the latest of them. By default
+            `checkpoints/en-de`, else the latest run in `runs` here or in `root`.
 
     Raises:
-        CheckpointError: If there is neither.
+        CheckpointError: If there is none.
     """
+    if named is not None:
+        return named if (named / CONFIG_FILE).is_file() else _latest({named}) or named
     shipped = root / "checkpoints" / "en-de"
     if (shipped / CONFIG_FILE).is_file():
         return shipped
-    runs = {path.resolve() for path in (Path("runs"), root / "runs")}
-    weights = [
-        path
-        for folder in runs
-        for path in folder.glob("*/*.weights.h5")
-        if path.name in (BEST_WEIGHTS, LAST_WEIGHTS) and (path.parent / CONFIG_FILE).is_file()
-    ]
-    if not weights:
+    latest = _latest({path.resolve() for path in (Path("runs"), root / "runs")})
+    if latest is None:
         raise CheckpointError(
             "There is no translator yet: train one with python scripts/train.py, "
             "or name one with --checkpoint DIR"
         )
-    return max(weights, key=lambda path: path.stat().st_mtime).parent
+    return latest
+
+
+def _latest(folders: set[Path]) -> Path | None:
+    """The run among these folders' whose weights are the newest."""
+    weights = [
+        path
+        for folder in folders
+        for path in folder.glob("*/*.weights.h5")
+        if path.name in (BEST_WEIGHTS, LAST_WEIGHTS) and (path.parent / CONFIG_FILE).is_file()
+    ]
+    return max(weights, key=lambda path: path.stat().st_mtime).parent if weights else None

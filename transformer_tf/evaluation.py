@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,15 @@ from transformer_tf.alignment import (
     link_words,
     mean_of_heads,
 )
-from transformer_tf.scoring import Scores, score
+from transformer_tf.scoring import (
+    Metric,
+    Scores,
+    score,
+    score_all,
+    score_by_length,
+    score_sentences,
+)
+from transformer_tf.tables import table
 from transformer_tf.text.phrasebook import generate_phrasebook
 from transformer_tf.text.phrasebook.alignment import align_words
 from transformer_tf.translator import Translator
@@ -41,6 +50,94 @@ def evaluate(
     seconds = time.perf_counter() - begin
     scores = score(translations, [reference for _, reference in pairs])
     return dataclasses.replace(scores, seconds=seconds)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """All there is to say of a translator's work on sentence pairs.
+
+    Attributes:
+        sentences: Number of sentences.
+        seconds: Time the translations took.
+        tokens: Number of sub-words they have.
+        metrics: BLEU, chrF, chrF++ and TER.
+        lengths: BLEU and chrF by the number of source words.
+        worst: The sentences of lowest chrF: `chrF`, `source`, `translation`, `reference`.
+    """
+
+    sentences: int
+    seconds: float
+    tokens: int
+    metrics: list[Metric]
+    lengths: list[dict[str, Any]]
+    worst: list[dict[str, Any]]
+
+    def summary(self) -> str:
+        """For people."""
+        speed = f"{self.sentences / self.seconds:,.0f} sentences/s"
+        lines = [
+            f"{self.sentences} sentences in {self.seconds:.1f} s "
+            f"({speed}, {self.tokens / self.seconds:,.0f} tokens/s)",
+            "",
+        ]
+        for metric in self.metrics:
+            sure = "" if metric.interval is None else f" ± {metric.interval:.2f}"
+            lines.append(f"{metric.name:<6} {metric.score:6.2f}{sure}  ({metric.signature})")
+        lines += ["", table(self.lengths)]
+        if self.worst:
+            lines += ["", "furthest from their references, by chrF"]
+        for each in self.worst:
+            lines.append(f"{each['chrF']:6.1f}  {each['source']}")
+            lines.append(f"     →  {each['translation']}")
+            lines.append(f"     ≠  {each['reference']}")
+        return "\n".join(lines)
+
+
+def report(
+    translator: Translator,
+    sources: Sequence[str],
+    references: Sequence[str],
+    lowercase: bool = False,
+    resamples: int = 1000,
+    worst: int = 10,
+    progress: bool = False,
+) -> Report:
+    """Translates sentences and compares the translations with references in every way.
+
+    Args:
+        translator: What to judge.
+        sources: The sentences.
+        references: Their translations.
+        lowercase: Whether capitals do not count.
+        resamples: Number of bootstrap samples behind each confidence interval; 0 for none.
+        worst: Number of sentences to show of those that came out worst.
+        progress: Whether to show a progress bar on stderr.
+
+    Raises:
+        ValueError: If the two differ in number, or there are none.
+    """
+    begin = time.perf_counter()
+    found = [best[0] for best in translator.search(sources, progress=progress)]
+    seconds = time.perf_counter() - begin
+    said = [translation.text for translation in found]
+    by_sentence = score_sentences(said, references, lowercase)
+    order = sorted(range(len(said)), key=lambda index: by_sentence[index])
+    return Report(
+        sentences=len(said),
+        seconds=seconds,
+        tokens=sum(len(translation.tokens) for translation in found),
+        metrics=score_all(said, references, lowercase, resamples),
+        lengths=score_by_length(sources, said, references, lowercase),
+        worst=[
+            {
+                "chrF": by_sentence[index],
+                "source": sources[index],
+                "translation": said[index],
+                "reference": references[index],
+            }
+            for index in order[:worst]
+        ],
+    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,11 +1,16 @@
-"""BLEU and chrF of translations, by sacreBLEU (Post 2018)."""
+"""Scores of translations by sacreBLEU (Post 2018): BLEU, chrF, chrF++ and TER."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Sequence
+from typing import Any
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+# Sentences by their number of source words, up to and including these.
+LENGTHS = (5, 10, 15, 20, 30)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,7 +18,7 @@ class Scores:
     """How near translations are to their references.
 
     Attributes:
-        bleu: BLEU, 0 to 100, cased, with sacreBLEU's 13a tokens.
+        bleu: BLEU, 0 to 100, with sacreBLEU's 13a tokens.
         chrf: chrF2, 0 to 100.
         bleu_signature: The settings of BLEU, to be quoted with it.
         chrf_signature: The settings of chrF.
@@ -39,7 +44,7 @@ class Scores:
 
 
 def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
-    """Compares translations with one reference each.
+    """Compares translations with one reference each by BLEU and chrF.
 
     Args:
         translations: What the model said.
@@ -48,11 +53,7 @@ def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
     Raises:
         ValueError: If the two differ in number, or there are none.
     """
-    if len(translations) != len(references) or not references:
-        raise ValueError(
-            "There must be one reference for each translation, and at least one. "
-            f"Received: {len(translations)} translations, {len(references)} references"
-        )
+    _check(translations, references)
     bleu, chrf = BLEU(), CHRF()
     # The scores first: a signature tells the number of references they have seen.
     bleu_score = bleu.corpus_score(translations, [references]).score
@@ -64,3 +65,125 @@ def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
         chrf_signature=str(chrf.get_signature()),
         sentences=len(references),
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A score with how sure it is.
+
+    Attributes:
+        name: `BLEU`, `chrF`, `chrF++` or `TER`.
+        score: 0 to 100; of TER less is better, and it may be more than 100.
+        interval: Half the width of its 95 % confidence interval, by resampling the sentences;
+            None if it was not computed, or cannot be for so few sentences.
+        signature: sacreBLEU's settings, to be quoted with it.
+    """
+
+    name: str
+    score: float
+    interval: float | None
+    signature: str
+
+
+def score_all(
+    translations: Sequence[str],
+    references: Sequence[str],
+    lowercase: bool = False,
+    resamples: int = 1000,
+) -> list[Metric]:
+    """Compares translations with one reference each by BLEU, chrF, chrF++ and TER.
+
+    Args:
+        translations: What the model said.
+        references: What it should have said, in the same order.
+        lowercase: Whether capitals do not count.
+        resamples: Number of bootstrap samples behind each confidence interval; 0 for none.
+
+    Raises:
+        ValueError: If the two differ in number, or there are none.
+    """
+    _check(translations, references)
+    found = []
+    for name, metric in _metrics(lowercase).items():
+        interval = None
+        try:
+            result: Any = metric.corpus_score(
+                translations, [references], n_bootstrap=resamples or 1
+            )
+            signature = str(metric.get_signature())
+            if resamples:
+                said = json.loads(result.format(width=4, signature=signature, is_json=True))
+                interval = said.get("confidence_var", 0.0)  # left out where every sample has 0
+        except TypeError:
+            # sacreBLEU cannot take the mean of samples where some have a BLEU of exactly 0: so
+            # few sentences have no interval worth the name.
+            metric = _metrics(lowercase)[name]
+            result = metric.corpus_score(translations, [references])
+            signature = str(metric.get_signature())
+        found.append(Metric(name, float(result.score), interval, signature))
+    return found
+
+
+def score_by_length(
+    sources: Sequence[str],
+    translations: Sequence[str],
+    references: Sequence[str],
+    lowercase: bool = False,
+) -> list[dict[str, Any]]:
+    """BLEU and chrF of short and of long sentences.
+
+    Returns:
+        For each range of source words that has sentences a row: `words`, `sentences`, `BLEU`,
+        `chrF`.
+    """
+    rows = []
+    for low, high in zip((0, *LENGTHS), (*LENGTHS, None), strict=True):
+        chosen = [
+            index
+            for index, source in enumerate(sources)
+            if low < max(len(source.split()), 1) and (high is None or len(source.split()) <= high)
+        ]
+        if not chosen:
+            continue
+        metrics = _metrics(lowercase)
+        said, wanted = ([side[index] for index in chosen] for side in (translations, references))
+        rows.append(
+            {
+                "words": f"{low + 1}-{high}" if high else f"over {low}",
+                "sentences": len(chosen),
+                **{
+                    name: float(metrics[name].corpus_score(said, [wanted]).score)
+                    for name in ("BLEU", "chrF")
+                },
+            }
+        )
+    return rows
+
+
+def score_sentences(
+    translations: Sequence[str], references: Sequence[str], lowercase: bool = False
+) -> list[float]:
+    """The chrF of each sentence; BLEU says little of a single one."""
+    _check(translations, references)
+    metric = _metrics(lowercase)["chrF"]
+    return [
+        float(metric.sentence_score(said, [wanted]).score)
+        for said, wanted in zip(translations, references, strict=True)
+    ]
+
+
+def _metrics(lowercase: bool) -> dict[str, Any]:
+    return {
+        "BLEU": BLEU(lowercase=lowercase),
+        "chrF": CHRF(lowercase=lowercase),
+        "chrF++": CHRF(word_order=2, lowercase=lowercase),
+        "TER": TER(case_sensitive=not lowercase),
+    }
+
+
+def _check(translations: Sequence[str], references: Sequence[str]) -> None:
+    if len(translations) != len(references) or not references:
+        raise ValueError(
+            "There must be one reference for each translation, and at least one. "
+            f"Received: {len(translations)} translations, {len(references)} references"
+        )
