@@ -9,7 +9,11 @@ from itertools import islice
 from pathlib import Path
 
 from transformer_tf.errors import DataError, TransformerTFError
-from transformer_tf.startup import import_keras_quietly, run_command
+from transformer_tf.startup import (
+    import_keras_quietly,
+    leave_graphs_as_they_are,
+    run_command,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = (".png", ".svg", ".pdf")
@@ -167,6 +171,8 @@ def load(arguments: argparse.Namespace):
 
         return load_translator(folder, overrides)
     import_keras_quietly()
+    if arguments.sentence is not None:
+        leave_graphs_as_they_are()
     from transformer_tf.translator import Translator
 
     return Translator.load(folder, overrides)

@@ -13,7 +13,6 @@ import sentencepiece
 from bpemb import BPEmb
 
 from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.text.download import fetch
 from transformer_tf.text.merges import MergeDropout
 from transformer_tf.text.restoring import Truecaser, restore
 
@@ -97,6 +96,8 @@ class Tokenizer:
                 f"BPEmb has no model for language {language!r} with tokenizer.vocab_size="
                 f"{vocab_size}; it offers {offered}"
             )
+        from transformer_tf.text.download import fetch  # and all that a download needs
+
         name = f"{language}.wiki.bpe.vs{vocab_size}.model"
         path = fetch(
             f"bpemb/{language}/{name}",
