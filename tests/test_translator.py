@@ -170,3 +170,20 @@ def test_an_alignment_is_the_attention_of_one_sentence(translator):
     )
     words = len(found.text.split())
     assert found.alignment == [link for link in link_words(weights) if link[1] < words]
+
+
+def test_a_shouted_sentence_is_translated_in_small_letters(translator):
+    said = translator.translate(["I SEE 3 RED CARS.", "I see 3 red cars."])
+    assert said[0] == translator.translate("I see 3 red cars.").upper() == said[1].upper()
+    assert translator.attend("I SEE 3 RED CARS.").translation == said[0]
+    assert translator.translate("I SEE 3 RED CARS.", recase=False) != said[0]
+    assert translator.translate("USA") == translator.translate("USA", recase=False)
+
+
+def test_sentences_one_by_one(translator):
+    text = "I see 3 red cars. A tree."
+    whole, apart = (translator.translate(text, split_sentences=wanted) for wanted in (False, True))
+    assert apart == " ".join(translator.translate(["I see 3 red cars.", "A tree."]))
+    cuts = []
+    translator.translate([text], on_cut=lambda *cut: cuts.append(cut), split_sentences=True)
+    assert cuts == []  # nothing was too long

@@ -45,6 +45,8 @@ class DataConfig:
         max_length: Leave out training pairs with more sub-words than this on one side.
         max_length_ratio: Leave out training pairs of which one side is so many times as long as
             the other, in bytes of UTF-8, and has more than 60.
+        variants: So many times the training pairs are added as variants of them: in lower case,
+            without a final mark, several on a line, with other names, numbers and addresses.
         max_malformed: Share of malformed lines above which a file is refused; those below are
             left out.
     """
@@ -62,6 +64,7 @@ class DataConfig:
     max_pairs: int | None = None
     max_length: int = 100
     max_length_ratio: float = 4.0
+    variants: float = 0.0
     max_malformed: float = 0.01
 
 
@@ -205,6 +208,9 @@ class DecodingConfig:
             that reads it (`input`). `scripts/evaluate.py --alignments` finds what aligns best.
         restore: Whether translations of a `bpemb` model, all lower case and every digit a 0, get
             capitals by a truecaser learned from the training text and digits from the source.
+        recase: Whether a text all in capitals, which no model has read much of, is translated in
+            small letters and put in capitals again.
+        split_sentences: Whether several sentences in a text are translated one by one.
     """
 
     batch_size: int = 64
@@ -227,6 +233,8 @@ class DecodingConfig:
     alignment_heads: tuple[int, ...] = ()
     alignment_query: Literal["output", "input"] = "output"
     restore: bool = True
+    recase: bool = True
+    split_sentences: bool = False
 
     def __post_init__(self) -> None:
         """Checks what a type alone does not say.
@@ -377,6 +385,7 @@ AT_LEAST_ONE = (
     "training.warmup_steps",
 )
 SHARES = {
+    "data.variants": 100,
     "data.max_malformed": 1,
     "tokenizer.dropout": 1,
     "model.dropout_rate": 1,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -23,6 +22,7 @@ from transformer_tf.attention import Attention
 from transformer_tf.config import Config, DecodingConfig
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.text.cleaning import normalize_text
+from transformer_tf.text.sentences import split_text
 from transformer_tf.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # the back end is imported when there is something to translate with
@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # the back end is imported when there is something to transla
 
 
 ATTENDED_AT_A_TIME = 256  # attention scores of many sentences take much memory
+SHORTEST_SHOUT = 4  # letters; "USA" is no shout
 PARTS_APART = 2**24  # between the numbers of two parts of a text, that they draw differently
 T = TypeVar("T")
 
@@ -203,8 +204,8 @@ class Translator:
         beginnings: list[list[int]] = []
         cuts: list[list[str]] = []
         for index, text in enumerate(texts):
-            cut = self.split(text)
-            if len(cut) > 1 and on_cut:
+            cut = self.split(text, changed)
+            if len(cut) > 1 and on_cut and not self._fits(text):
                 on_cut(text, len(cut))
             parts += cut
             cuts.append(cut)
@@ -212,7 +213,7 @@ class Translator:
                 beginning = self.target_tokenizer.encode(normalize_text(prefixes[index]))
                 beginnings += [beginning, *[[] for _ in cut[1:]]]
         with tqdm(total=len(parts), desc="translating", unit="line", disable=not progress) as bar:
-            sources = [self._encode(part) for part in parts]
+            sources = [self._encode(_as_read(part, changed)) for part in parts]
             found = self.engine.search(
                 sources,
                 changed,
@@ -229,30 +230,15 @@ class Translator:
             for hypotheses, ids, part in zip(found, sources, parts, strict=True)
         ]
         if changed.alignment:
-            translated = self._aligned(translated, found, parts, changed)
+            read = [_as_read(part, changed) for part in parts]
+            translated = self._aligned(translated, found, read, changed)
         translations = iter(translated)
         return [_join([next(translations) for _ in cut], cut) for cut in cuts]
 
-    def split(self, text: str) -> list[str]:
+    def split(self, text: str, options: DecodingConfig | None = None) -> list[str]:
         """Normalises a text and cuts it into parts that the model can take at a time."""
-        text = normalize_text(text)
-        if not text:
-            return []
-        if self._fits(text):
-            return [text]
-        parts: list[str] = []
-        for sentence in re.split(r"(?<=[.!?…])\s+", text):
-            if self._fits(sentence):
-                parts.append(sentence)
-                continue
-            begin, words = 0, sentence.split(" ")
-            while begin < len(words):
-                end = begin + 1
-                while end < len(words) and self._fits(" ".join(words[begin : end + 1])):
-                    end += 1
-                parts.append(" ".join(words[begin:end]))
-                begin = end
-        return parts
+        sentences = (options or self.options).split_sentences
+        return split_text(normalize_text(text), self._fits, sentences)
 
     def _fits(self, text: str) -> bool:
         limit = self.max_source_length
@@ -271,11 +257,13 @@ class Translator:
         ids, tokenizer = hypothesis.ids, self.target_tokenizer
         unknowns = None
         if options.replace_unknowns and tokenizer.unk_id in ids:
-            unknowns = self._looked_at(source_ids, ids, text)
+            unknowns = self._looked_at(source_ids, ids, _as_read(text, options))
         # A model may spell a line break in bytes; a translation is always one line.
         translated = normalize_text(tokenizer.decode(ids, unknowns))
         if options.restore:
             translated = tokenizer.restore(translated, text)
+        if _as_read(text, options) != text:
+            translated = translated.upper()
         return Translation(
             translated,
             tokenizer.tokens(ids),
@@ -377,19 +365,26 @@ class Translator:
             raise TransformerTFError(
                 f"Attention is shown for one sentence of at most {self.max_source_length} sub-words"
             )
-        source_ids = self._encode(text)
         options = dataclasses.replace(self.options, n_best=1)
+        read = _as_read(text, options)
+        source_ids = self._encode(read)
         found = self.engine.search([source_ids], options)[0][0]
         tokenizer = self.target_tokenizer
         target_input = [tokenizer.start_id, *found.ids]
         return Attention(
             source=text,
             translation=self._translation(found, source_ids, text, options).text,
-            source_tokens=["<start>", *self.source_tokenizer.pieces(text), "<end>"],
+            source_tokens=["<start>", *self.source_tokenizer.pieces(read), "<end>"],
             target_input_tokens=tokenizer.tokens(target_input),
             target_output_tokens=tokenizer.tokens([*found.ids, tokenizer.end_id]),
             scores=self.engine.attend([source_ids], [target_input])[0],
         )
+
+
+def _as_read(text: str, options: DecodingConfig) -> str:
+    """A text as the model reads it: one that is all in capitals in small letters."""
+    shouted = text.isupper() and sum(map(str.isalpha, text)) >= SHORTEST_SHOUT
+    return text.capitalize() if options.recase and shouted else text
 
 
 def _join(parts: list[list[Translation]], texts: Sequence[str]) -> list[Translation]:

@@ -44,6 +44,7 @@ from transformer_tf.text.encoded import EncodedPairs, cached_pairs, encode_pairs
 from transformer_tf.text.pairs import StoredPairs
 from transformer_tf.text.restoring import Truecaser
 from transformer_tf.text.tokenizer import Tokenizer, training_sentences
+from transformer_tf.text.variants import with_variants
 from transformer_tf.text.vectors import official_vectors
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.callbacks import (
@@ -176,13 +177,14 @@ class Trainer:
 
     def _training_batches(self) -> Batches:
         settings = self.config.tokenizer
-        pairs = self._encode(self.corpus.train, "train")
+        training_pairs = self._training_pairs()
+        pairs = self._encode(training_pairs, "train")
         if not settings.dropout:
             return self._batches(pairs, shuffle=True)
 
         def resample(epoch: int) -> EncodedPairs:
             return encode_pairs(
-                self.corpus.train,
+                training_pairs,
                 self.source_tokenizer,
                 self.target_tokenizer,
                 self.config.data.max_length,
@@ -196,6 +198,14 @@ class Trainer:
             resample=resample,
             max_length=self.config.data.max_length + 2,  # start and end
         )
+
+    def _training_pairs(self) -> StoredPairs:
+        data, corpus = self.config.data, self.corpus
+        if not data.variants:
+            return corpus.train
+        held_out = chain(corpus.validation, corpus.test)
+        seed = self.config.training.seed
+        return with_variants(corpus.train, held_out, data.variants, seed, cache_directory(data))
 
     def _encode(self, pairs: StoredPairs, name: str) -> EncodedPairs:
         """The pairs of a split as ids, without those that are too long to train on."""

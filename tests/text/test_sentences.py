@@ -1,0 +1,59 @@
+import pytest
+
+from transformer_tf.text.sentences import split_sentences, split_text
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("I am tired. I want to go home.", ["I am tired.", "I want to go home."]),
+        ("i am tired. i go", ["i am tired.", "i go"]),
+        ("What time is it? I have to go!", ["What time is it?", "I have to go!"]),
+        ('He said: "Stop!" Then he left.', ['He said: "Stop!"', "Then he left."]),
+        ("Mr. Smith met Dr. Jones, e.g. in Paris.", None),
+        ("Am 14. März kam J. R. Müller um 3.5 Uhr.", None),
+        ("No. I can't.", ["No.", "I can't."]),
+        ("Well... I see … no", ["Well...", "I see …", "no"]),
+        ("今天很冷。我在家！", ["今天很冷。", "我在家！"]),
+        ("one sentence", None),
+        ("...", None),
+        ("", []),
+    ],
+)
+def test_sentences(text, sentences):
+    assert split_sentences(text) == ([text] if sentences is None else sentences)
+
+
+def few_words(limit):
+    return lambda text: len(text.split()) <= limit
+
+
+def test_a_text_that_fits_is_left_alone_unless_its_sentences_are_wanted():
+    text = "I am tired. I want to go home."
+    assert split_text(text, few_words(20)) == [text]
+    assert split_text(text, few_words(20), sentences=True) == split_sentences(text)
+    assert split_text("", few_words(20)) == []
+
+
+def test_a_long_sentence_is_cut_behind_a_clause():
+    text = "When I came home, the door was open, the lights were on and nobody said a word"
+    assert split_text(text, few_words(10)) == [
+        "When I came home, the door was open,",
+        "the lights were on and nobody said a word",
+    ]
+    # A clause that is much too short is no better than a cut anywhere.
+    assert split_text("Yes, " + "word " * 14 + "end", few_words(10))[0] == "Yes, " + " ".join(
+        ["word"] * 9
+    )
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+def test_nothing_is_lost(limit):
+    text = "One, two; three four. Five six seven eight nine ten: eleven! Twelve"
+    parts = split_text(text, few_words(limit))
+    assert " ".join(parts) == text
+    assert all(len(part.split()) <= limit for part in parts)
+
+
+def test_a_single_word_is_never_cut():
+    assert split_text("aaaa b cccc", lambda text: len(text) < 3) == ["aaaa", "b", "cccc"]
