@@ -174,7 +174,7 @@ class VariantMaker:
         index, name = self._random.choice(self._named)
         source, target = self._pairs[index]
         # "Toms" in the one language and "Tom's" in the other need their grammar.
-        if f"{name}'" in source or f"{name}’" in source or f"{name}s" in target:
+        if f"{name}'" in source or f"{name}’" in source or f"{name}s" in target or new == name:
             return None
         whole = re.compile(rf"\b{name}\b")
         return whole.sub(new, source), whole.sub(new, target)
