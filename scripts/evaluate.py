@@ -32,6 +32,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--source", type=Path, metavar="FILE", help="a sentence a line, instead")
     parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations")
     parser.add_argument("--lowercase", action="store_true", help="capitals do not count")
+    parser.add_argument(
+        "--moses",
+        action="store_true",
+        help="BLEU over lower-cased Moses tokens, too, to compare with papers that have it",
+    )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
     parser.add_argument(
         "--worst", type=int, default=10, metavar="N", help="show the N worst sentences (10)"
@@ -110,6 +115,7 @@ def main() -> None:
             arguments.lowercase,
             arguments.resamples,
             arguments.worst,
+            config.data.target_language if arguments.moses else None,
             progress=True,
         )
         of = arguments.source or f"{arguments.split or 'test'} split"

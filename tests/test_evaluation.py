@@ -4,7 +4,13 @@ import pytest
 
 from transformer_tf.alignment import AlignmentHeads
 from transformer_tf.evaluation import evaluate, evaluate_alignments, report, write_report
-from transformer_tf.scoring import score, score_all, score_by_length, score_sentences
+from transformer_tf.scoring import (
+    score,
+    score_all,
+    score_by_length,
+    score_sentences,
+    score_tokenized,
+)
 from transformer_tf.translator import Translation, Translator
 
 REFERENCES = ["Der Hund läuft schnell nach Hause.", "Ich habe 25 Bücher gekauft."]
@@ -71,6 +77,15 @@ def test_lowercase_takes_no_notice_of_capitals():
         assert "case:lc" in metric.signature
     assert score_all(said, REFERENCES, resamples=0)[3].score > 50
     assert score_sentences(said, REFERENCES, lowercase=True) == pytest.approx([100, 100])
+
+
+def test_tokens_as_older_papers_have_them():
+    references = ['Er sagte: "Das ist gut!"', "Ein T-Shirt kostet 3,50 Euro."]
+    said = ["er sagte : „ das ist gut ! “", "ein t-shirt kostet 3,50 euro ."]  # by hand
+    found = score_tokenized(said, references, "de")
+    assert found.score == pytest.approx(100)
+    assert "case:lc" in found.signature and "tok:moses" in found.signature
+    assert score(said, references).bleu < 60
 
 
 def test_by_length():

@@ -27,6 +27,7 @@ from transformer_tf.scoring import (
     score_all,
     score_by_length,
     score_sentences,
+    score_tokenized,
 )
 from transformer_tf.tables import table
 from transformer_tf.text.phrasebook import generate_phrasebook
@@ -100,6 +101,7 @@ def report(
     lowercase: bool = False,
     resamples: int = 1000,
     worst: int = 10,
+    moses: str | None = None,
     progress: bool = False,
 ) -> Report:
     """Translates sentences and compares the translations with references in every way.
@@ -111,6 +113,7 @@ def report(
         lowercase: Whether capitals do not count.
         resamples: Number of bootstrap samples behind each confidence interval; 0 for none.
         worst: Number of sentences to show of those that came out worst.
+        moses: The target language, for BLEU over Moses tokens too; None for none.
         progress: Whether to show a progress bar on stderr.
 
     Raises:
@@ -122,11 +125,14 @@ def report(
     said = [translation.text for translation in found]
     by_sentence = score_sentences(said, references, lowercase)
     order = sorted(range(len(said)), key=lambda index: by_sentence[index])
+    metrics = score_all(said, references, lowercase, resamples)
+    if moses:
+        metrics.append(score_tokenized(said, references, moses))
     return Report(
         sentences=len(said),
         seconds=seconds,
         tokens=sum(len(translation.tokens) for translation in found),
-        metrics=score_all(said, references, lowercase, resamples),
+        metrics=metrics,
         lengths=score_by_length(sources, said, references, lowercase),
         worst=[
             {

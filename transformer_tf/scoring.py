@@ -9,6 +9,8 @@ from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF, TER
 
+from transformer_tf.errors import ConfigError
+
 # Sentences by their number of source words, up to and including these.
 LENGTHS = (5, 10, 15, 20, 30)
 
@@ -72,7 +74,7 @@ class Metric:
     """A score with how sure it is.
 
     Attributes:
-        name: `BLEU`, `chrF`, `chrF++` or `TER`.
+        name: `BLEU`, `chrF`, `chrF++`, `TER`, or `tokens` for BLEU over Moses tokens.
         score: 0 to 100; of TER less is better, and it may be more than 100.
         interval: Half the width of its 95 % confidence interval, by resampling the sentences;
             None if it was not computed, or cannot be for so few sentences.
@@ -122,6 +124,41 @@ def score_all(
             signature = str(metric.get_signature())
         found.append(Metric(name, float(result.score), interval, signature))
     return found
+
+
+def score_tokenized(
+    translations: Sequence[str], references: Sequence[str], language: str
+) -> Metric:
+    """BLEU as papers before sacreBLEU have it: over lower-cased, normalised Moses tokens.
+
+    For comparison with such papers alone: it depends on the tokeniser and knows no capitals.
+
+    Args:
+        translations: What the model said.
+        references: What it should have said, in the same order.
+        language: Two-letter code, whose rules the tokeniser follows.
+
+    Raises:
+        ConfigError: If sacremoses is not installed.
+        ValueError: If the two differ in number, or there are none.
+    """
+    _check(translations, references)
+    try:
+        import sacremoses
+    except ImportError as error:
+        raise ConfigError(
+            'BLEU over Moses tokens needs sacremoses: python -m pip install "transformer-tf[moses]"'
+        ) from error
+    normalizer = sacremoses.MosesPunctNormalizer(language)
+    tokenizer = sacremoses.MosesTokenizer(language)
+    said, wanted = (
+        [tokenizer.tokenize(normalizer.normalize(line.lower()), return_str=True) for line in side]
+        for side in (translations, references)
+    )
+    metric = BLEU(tokenize="none", force=True)
+    result = metric.corpus_score(said, [wanted])
+    signature = str(metric.get_signature()).replace("tok:none", "tok:moses").replace("mixed", "lc")
+    return Metric("tokens", float(result.score), None, f"BLEU over Moses tokens, {signature}")
 
 
 def score_by_length(
