@@ -19,8 +19,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--format",
         required=True,
-        choices=("ctranslate2", "checkpoint"),
-        help="what it is for: the C++ engine, or this package, without what only training needs",
+        choices=("ctranslate2", "saved-model", "checkpoint"),
+        help="what it is for: the C++ engine, TensorFlow alone, or this package, without what only "
+        "training needs",
     )
     parser.add_argument(
         "--checkpoint",
@@ -37,13 +38,15 @@ def parse_arguments() -> argparse.Namespace:
         "overrides",
         nargs="*",
         metavar="decoding.key=value",
-        help="for checkpoint: what its configuration says instead",
+        help="for checkpoint and saved-model: how to search",
     )
     arguments = parser.parse_args()
     if arguments.format == "checkpoint" and arguments.quantization not in (None, "float16"):
         parser.error("--format checkpoint stores weights as float32, or --quantization float16")
-    if arguments.format != "checkpoint" and arguments.overrides:
-        parser.error(f"{arguments.overrides[0]} is for --format checkpoint")
+    if arguments.format == "saved-model" and arguments.quantization:
+        parser.error("--format saved-model stores weights as float32")
+    if arguments.format == "ctranslate2" and arguments.overrides:
+        parser.error(f"{arguments.overrides[0]} is for --format checkpoint and saved-model")
     return arguments
 
 
@@ -59,6 +62,10 @@ def main() -> None:
 
         half = arguments.quantization == "float16"
         export_checkpoint(folder, arguments.output, half, arguments.overrides)
+    elif arguments.format == "saved-model":
+        from transformer_tf.export.saved_model import export_saved_model
+
+        export_saved_model(folder, arguments.output, tuple(arguments.overrides))
     else:
         from transformer_tf.export.ctranslate2 import export_ctranslate2
 

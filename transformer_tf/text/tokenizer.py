@@ -68,7 +68,7 @@ class Tokenizer:
             )
         except (OSError, RuntimeError) as error:
             raise DataError(f"{self.model_file} is missing or not a SentencePiece model") from error
-        self._content = self.model_file.read_bytes()
+        self.content = self.model_file.read_bytes()
         self.start_id = self.bpemb.vocab_size
         self.end_id = self.bpemb.vocab_size + 1
         self.vocab_size = self.bpemb.vocab_size + 2
@@ -242,7 +242,7 @@ class Tokenizer:
     @property
     def fingerprint(self) -> bytes:
         """A hash of everything that `encode` depends on."""
-        return hashlib.sha256(self._content + bytes([self.lowercase])).digest()
+        return hashlib.sha256(self.content + bytes([self.lowercase])).digest()
 
     def save(self, path: Path) -> None:
         """Writes all that `load` needs: the model, its settings and the truecaser if there is one.
@@ -256,11 +256,11 @@ class Tokenizer:
         """
         settings = {
             "lowercase": self.lowercase,
-            "sha256": hashlib.sha256(self._content).hexdigest(),
+            "sha256": hashlib.sha256(self.content).hexdigest(),
         }
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write_bytes(path, self._content)
+            _write_bytes(path, self.content)
             if self.truecaser:
                 self.truecaser.save(path.with_suffix(".truecase.tsv"))
             _write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
@@ -283,7 +283,7 @@ class Tokenizer:
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{settings_file} is damaged") from error
         tokenizer = cls(path, lowercase)
-        if hashlib.sha256(tokenizer._content).hexdigest() != sha256:
+        if hashlib.sha256(tokenizer.content).hexdigest() != sha256:
             raise DataError(f"{path} is not the model that {settings_file} names")
         truecase_file = path.with_suffix(".truecase.tsv")
         if truecase_file.exists():

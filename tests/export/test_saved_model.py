@@ -1,0 +1,145 @@
+"""The SavedModel in a process that has TensorFlow and TensorFlow Text and nothing of ours."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+from transformer_tf.checkpoint import load_checkpoint, save_weights
+from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.translator import Translator
+
+pytest.importorskip("tensorflow_text", reason='pip install "transformer-tf[text]"')
+
+from transformer_tf.export.saved_model import export_saved_model  # noqa: E402
+
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("a SavedModel is made under TensorFlow", allow_module_level=True)
+
+SENTENCES = [f"I see {n} red {thing}." for n in range(2, 33) for thing in ("cars", "house", "tree")]
+STRANGE = [
+    "",
+    "   ",
+    "A TREE. 3 RED CARS!",
+    "USA",
+    "Äß 😀 中",
+    "a\u00adb\ufeff \x00c\x1fd\u3000e\u2028f\tg\u0085h",
+    "e\u0301te\u0301",
+    "i see 3",
+]
+LONG = "tree " * 100  # of at most 30 sub-words
+
+# What somebody else would write; the tests read its answers.
+SCRIPT = """
+import json, sys
+import numpy as np
+import tensorflow as tf
+import tensorflow_text
+
+folder, texts = json.loads(sys.stdin.read())
+signatures = tf.saved_model.load(folder).signatures
+found = signatures["serving_default"](text=tf.constant(texts, tf.string))
+one = signatures["serving_default"](text=tf.constant(texts[:1]))
+none = signatures["serving_default"](text=tf.constant([], tf.string))
+attended = signatures["attend"](text=tf.constant(texts[:3]))
+assert not [name for name in sys.modules if name.startswith("transformer_tf")]
+print(json.dumps({
+    "text": [text.decode() for text in found["text"].numpy()],
+    "score": found["score"].numpy().tolist(),
+    "truncated": found["truncated"].numpy().tolist(),
+    "one": one["text"].numpy()[0].decode(),
+    "none": none["text"].shape.as_list(),
+    "attend": {
+        name: [label.decode() for label in value.numpy().ravel()] if value.dtype == tf.string
+        else value.numpy().tolist() for name, value in attended.items()
+    },
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def decided(checkpoint, tmp_path_factory):
+    """The checkpoint with larger weights, whose choices no rounding changes."""
+    folder = tmp_path_factory.mktemp("decided") / "checkpoint"
+    shutil.copytree(checkpoint, folder)
+    model = load_checkpoint(folder)[1]
+    random = np.random.default_rng(1)
+    model.set_weights([w + random.normal(0, 0.3, w.shape) for w in model.get_weights()])
+    for path in folder.glob("*.weights.h5"):
+        save_weights(model, path)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["greedy", "beam"])
+def exported(request, decided, tmp_path_factory):
+    """A translator, and what the SavedModel of it says in a process of its own."""
+    overrides = ("decoding.scores=true",)
+    if request.param == "beam":
+        overrides = ("decoding.beam_size=3", "decoding.coverage_penalty=0.1")
+    folder = tmp_path_factory.mktemp("saved") / "model"
+    export_saved_model(decided, folder, overrides)
+    texts = [*SENTENCES, *STRANGE, LONG]
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        input=json.dumps([str(folder), texts]),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=folder.parent,
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    return Translator.load(decided, overrides), json.loads(result.stdout.splitlines()[-1])
+
+
+def test_the_same_translations(exported):
+    translator, found = exported
+    texts = [*SENTENCES, *STRANGE]
+    expected = translator.search(texts)
+    assert len({translations[0].text for translations in expected}) > 10
+    assert found["text"][: len(texts)] == [translations[0].text for translations in expected]
+    for score, translations in zip(found["score"], expected, strict=False):
+        assert score == pytest.approx(translations[0].score, abs=1e-3)
+    assert found["one"] == found["text"][0]
+    assert found["none"] == [0]
+
+
+def test_what_is_too_long_is_cut_and_said(exported):
+    translator, found = exported
+    assert found["truncated"] == [False] * (len(SENTENCES) + len(STRANGE)) + [True]
+    limit = translator.max_source_length
+    kept = translator.source_tokenizer.encode(LONG)[:limit]
+    assert found["text"][-1] == translator.translate(translator.source_tokenizer.decode(kept))
+
+
+def test_the_same_attention(exported):
+    translator, found = exported
+    attended = found["attend"]
+    for row, text in enumerate(SENTENCES[:3]):
+        expected = translator.attend(text)
+        for kind, scores in expected.scores.items():
+            _, _, queries, keys = scores.shape
+            ours = np.array(attended[kind][row])[:, :, :queries, :keys]
+            np.testing.assert_allclose(ours, scores, atol=1e-4)
+        said = ["<start>", *expected.target_output_tokens]
+        for name, tokens in (("source_tokens", expected.source_tokens), ("target_tokens", said)):
+            width = len(attended[name]) // 3
+            ours = attended[name][row * width : (row + 1) * width]
+            assert ours == tokens + [""] * (width - len(tokens))
+
+
+def test_another_folder_is_left_alone(checkpoint, tmp_path):
+    (tmp_path / "mine").write_text("x")
+    with pytest.raises(CheckpointError, match="exists and is not a SavedModel"):
+        export_saved_model(checkpoint, tmp_path)
+    assert (tmp_path / "mine").read_text() == "x"
+
+
+def test_only_under_tensorflow(checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    with pytest.raises(TransformerTFError, match="unset KERAS_BACKEND, which is jax"):
+        export_saved_model(checkpoint, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
