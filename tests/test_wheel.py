@@ -1,0 +1,110 @@
+"""What `pip install` brings to an empty folder, without the checkout."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory):
+    """The wheel and the source archive."""
+    folder = tmp_path_factory.mktemp("dist")
+    copy = tmp_path_factory.mktemp("source") / "project"
+    files = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if files.returncode:
+        pytest.skip("not a git checkout")
+    for name in filter(None, files.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    # In a copy: building leaves folders behind. Without isolation: tests have no network.
+    result = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, copy],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+
+
+@pytest.fixture(scope="module")
+def run(distributions, tmp_path_factory):
+    """Runs Python in an empty folder, with the wheel and not the checkout."""
+    site = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", site, distributions[0]], check=True, timeout=300)
+
+    def run(*arguments):
+        empty = tmp_path_factory.mktemp("empty")
+        result = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            cwd=empty,
+            env={**os.environ, "PYTHONPATH": str(site)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert result.returncode == 0, result.stderr[-3000:]
+        assert list(empty.iterdir()) == []
+        return result.stdout
+
+    run.site = site
+    return run
+
+
+def test_neither_tests_nor_checkpoints(distributions):
+    wheel, source = distributions
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    with tarfile.open(source) as archive:
+        sources = [name.partition("/")[2] for name in archive.getnames()]
+    for of_one in (names, sources):
+        assert not [
+            name for name in of_one if name.startswith(("tests/test", "checkpoints", "docs"))
+        ]
+        assert any(name.endswith("LICENSE") for name in of_one)
+        assert any(name.endswith("attention_maps/page.js") for name in of_one)
+        assert any(name.endswith("configs/quickstart.yaml") for name in of_one)
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"transformer_tf"}
+
+
+def test_five_lines(run, checkpoint):
+    said = run(
+        "-c",
+        "import sys, transformer_tf\n"
+        "assert 'keras' not in sys.modules\n"
+        f"assert transformer_tf.__file__.startswith({str(run.site)!r})\n"
+        "from transformer_tf import Translator\n"
+        f"t = Translator.load({str(checkpoint)!r})\n"
+        "one = t.translate('I see 3 red cars.')\n"
+        "both = t.translate(['I see 3 red cars.', 'A tree.'], beam_size=4, n_best=2)\n"
+        "figure = t.attend('I see 3 red cars.').plot('cross', layer=2)\n"
+        "print([type(one).__name__, len(both), len(both[0]), len(figure.axes)])\n",
+    )
+    assert said.strip() == "['str', 2, 2, 3]"
+
+
+def test_the_commands(run, checkpoint):
+    call = "import sys; from transformer_tf.commands.{0} import command; sys.exit(command())"
+    said = run("-c", call.format("translate"), "A tree.", "--checkpoint", checkpoint)
+    assert len(said.splitlines()) == 1
+    assert "training.max_epochs" in run("-c", call.format("train"), "--help")
+
+
+def test_importing_is_quick(run):
+    """Nothing heavy; the time itself depends on the machine."""
+    modules = run("-c", "import transformer_tf, sys; print(*sys.modules)").split()
+    assert not {"tensorflow", "keras", "jax", "numpy", "matplotlib"} & set(modules)

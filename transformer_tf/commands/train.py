@@ -1,0 +1,94 @@
+"""Train a translator: [--config FILE | --resume DIR] [key=value ...]."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from transformer_tf.commands import project_folder
+from transformer_tf.errors import ConfigError
+from transformer_tf.startup import import_keras_quietly, run_command
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Reads the command line; `--help` lists every key of the configuration."""
+    from transformer_tf.config import help_text
+
+    parser = argparse.ArgumentParser(
+        description="Train a translator, then test it on sentences it has not seen.",
+        epilog=help_text(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run = parser.add_mutually_exclusive_group()
+    run.add_argument(
+        "--config",
+        type=Path,
+        default=project_folder() / "configs" / "quickstart.yaml",
+        metavar="FILE",
+        help="what to train, by default configs/quickstart.yaml",
+    )
+    run.add_argument("--resume", type=Path, metavar="DIR", help="go on with the run in this folder")
+    several = parser.add_argument_group("several machines, each with one process (needs JAX)")
+    several.add_argument("--processes", type=int, default=1, metavar="N", help="how many")
+    several.add_argument("--process", type=int, default=0, metavar="I", help="this one, from 0")
+    several.add_argument(
+        "--coordinator", default="localhost:8476", metavar="HOST:PORT", help="of process 0"
+    )
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="section.key=value",
+        help="changes one key of the configuration, such as training.max_epochs=5",
+    )
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Trains, tests and draws the first sample's attention."""
+    arguments = parse_arguments()
+    from transformer_tf.config import load_config, load_run_config
+
+    if arguments.resume:
+        folder = arguments.resume
+        config = load_run_config(folder, arguments.overrides)
+    else:
+        config = load_config(arguments.config, arguments.overrides)
+        name = f"{arguments.config.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+        folder = config.training.directory or Path("runs") / name
+
+    group = None
+    if arguments.processes > 1:
+        if not (arguments.resume or config.training.directory):
+            raise ConfigError("Several processes need the same training.directory")
+        from transformer_tf.training.distribution import join
+
+        group = join(arguments.coordinator, arguments.processes, arguments.process)
+    import_keras_quietly()
+    from transformer_tf.attention_maps import save_figure
+    from transformer_tf.evaluation import evaluate, write_report
+    from transformer_tf.training.reports import summary_table
+    from transformer_tf.training.trainer import Trainer
+    from transformer_tf.translator import Translator
+
+    trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group)
+    print(f"{trainer.corpus_table()}\n\n{trainer.summary()}", file=sys.stderr)
+    translator = Translator.from_config(
+        config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
+    )
+    rows = trainer.fit(translator)
+    if not trainer.group.writes:
+        return
+    print(f"\n{summary_table(rows)}\n", file=sys.stderr)
+
+    scores = evaluate(translator, trainer.corpus.test, progress=True)
+    write_report(scores, folder / "test.json")
+    print(scores.summary())
+    if config.training.samples:
+        attention = translator.attend(config.training.samples[0])
+        save_figure(attention.plot(), folder / "attention.png")
+    print(f"{folder} holds the checkpoint, curves.png, samples.txt and attention.png")
+
+
+def command() -> int:
+    """The command `transformer-tf-train`; returns its exit status."""
+    return run_command(main)
