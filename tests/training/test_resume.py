@@ -63,7 +63,7 @@ def state_of(folder):
     return progress.step, arrays
 
 
-@pytest.mark.parametrize("step", [1, 9, 20])
+@pytest.mark.parametrize("step", [1, 7, 9, 20])  # 7 is that of a validation
 def test_stopped_and_resumed(data, options, uninterrupted, tmp_path, step):  # noqa: F811
     """Ctrl-C after a step; the rest in a second trainer."""
     whole, rows, _ = uninterrupted
@@ -87,6 +87,31 @@ def test_stopped_and_resumed(data, options, uninterrupted, tmp_path, step):  # n
         [[row[name] for name in timeless] for row in rows],
         rtol=1e-5,
     )
+
+
+def test_lost_during_a_validation(data, options, uninterrupted, tmp_path, monkeypatch):  # noqa: F811
+    """The validation, which may have been the best one, comes again."""
+    whole, rows, _ = uninterrupted
+    folder = tmp_path / "run"
+    settings = [*options, "training.save_minutes=0.0001"]
+    trainer = Trainer(configure(data, *settings), folder)
+
+    class PowerCut(Exception):
+        pass
+
+    def fail(*_):
+        raise PowerCut
+
+    monkeypatch.setattr(trainer, "_validate", fail)
+    with pytest.raises(PowerCut):
+        trainer.fit()
+    trainer._lock.release()
+    again = Trainer(load_run_config(folder), folder, resume=True)
+    assert 0 < again.progress.step < rows[0]["step"]
+    resumed = again.fit()
+    again._lock.release()
+    assert [row["step"] for row in resumed] == [row["step"] for row in rows]
+    assert difference(weights(folder), weights(whole)) <= 1e-6
 
 
 def signal_after(trainer, step):

@@ -145,12 +145,20 @@ class SaveNowAndThen(Steps):
         save: Saves the state after a number of steps.
         minutes: Time between two states.
         stop: Says whether the training should end now.
+        end: The last step, after which there is a validation. A state before it would be one that
+            a resumed run does not validate.
     """
 
     def __init__(
-        self, step: int, save: Callable[[int], None], minutes: float, stop: Callable[[], bool]
+        self,
+        step: int,
+        save: Callable[[int], None],
+        minutes: float,
+        stop: Callable[[], bool],
+        end: int,
     ):
         super().__init__(step)
+        self.end = end
         self.save = save
         self.seconds = 60 * minutes
         self.stop = stop
@@ -161,7 +169,7 @@ class SaveNowAndThen(Steps):
     def after_step(self, logs):
         if self.stop():
             self.model.stop_training = True
-        elif time.monotonic() - self.saved > self.seconds:
+        elif self.step < self.end and time.monotonic() - self.saved > self.seconds:
             _ = self.model  # on JAX this brings the variables up to date
             self.save(self.step)
             self.saved = time.monotonic()

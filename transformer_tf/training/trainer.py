@@ -299,15 +299,18 @@ class Trainer:
             alone = self.group.size == 1
             with self._signal.listen() if alone else contextlib.nullcontext():
                 while not self._finished():
-                    row = self._train_until(self._next_validation())
-                    if self._signal.received:
-                        self._save()
+                    end = self._next_validation()
+                    row = self._train_until(end)
+                    # At the end of an interval the validation belongs to what is saved: a resumed
+                    # run begins with the next step.
+                    if self.progress.step == end or not self._signal.received:
+                        self._validate(row, translator, board)
+                    self._save()
+                    if self._signal.received and not self._finished():
                         raise Interrupted(
                             f"stopped after step {self.progress.step}; "
                             f"go on with: python scripts/train.py --resume {self.folder}"
                         )
-                    self._validate(row, translator, board)
-                    self._save()
         finally:
             self._bar.close()
             if board is not None:
@@ -352,7 +355,7 @@ class Trainer:
         callbacks = [self._bar, watch]
         if self.average is not None:
             callbacks.append(AverageWeights(begin, self.average, self.model))
-        callbacks.append(SaveNowAndThen(begin, save, training.save_minutes, stop))
+        callbacks.append(SaveNowAndThen(begin, save, training.save_minutes, stop, end))
         try:
             history = self.training_model.fit(
                 as_dataset(lambda: self._stream.take(begin, end), end - begin),
