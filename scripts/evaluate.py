@@ -55,6 +55,13 @@ def parse_arguments() -> argparse.Namespace:
         "and find the heads that align best",
     )
     parser.add_argument(
+        "--challenge",
+        type=Path,
+        metavar="FILE",
+        help="translate hard sentences instead, such as examples/challenge.tsv, and count how many "
+        "translations have what the file expects",
+    )
+    parser.add_argument(
         "overrides",
         nargs="*",
         metavar="decoding.key=value",
@@ -65,8 +72,11 @@ def parse_arguments() -> argparse.Namespace:
         parser.error("--source and --reference go together")
     if arguments.source and arguments.split:
         parser.error("give --split or files, not both")
-    if arguments.alignments and (arguments.source or arguments.split):
-        parser.error("--alignments has sentences of its own")
+    for name in ("alignments", "challenge"):
+        if getattr(arguments, name) and (arguments.source or arguments.split):
+            parser.error(f"--{name} has sentences of its own")
+    if arguments.alignments and arguments.challenge:
+        parser.error("give --alignments or --challenge, not both")
     if min(arguments.worst, arguments.resamples) < 0:
         parser.error("--worst and --resamples are at least 0")
     return arguments
@@ -94,19 +104,31 @@ def main() -> None:
     from transformer_tf.checkpoint import find_checkpoint, load_checkpoint
 
     folder = find_checkpoint(ROOT, arguments.checkpoint)
-    pairs = [] if arguments.alignments else read_pairs(arguments, folder)
+    pairs = []
+    if not (arguments.alignments or arguments.challenge):
+        pairs = read_pairs(arguments, folder)
     import_keras_quietly()
-    from transformer_tf.evaluation import AlignmentReport, Report, evaluate_alignments, report
+    from transformer_tf.evaluation import (
+        AlignmentReport,
+        ChallengeReport,
+        Report,
+        challenge,
+        evaluate_alignments,
+        read_challenges,
+        report,
+    )
     from transformer_tf.translator import Translator
 
     config, model, source, target = load_checkpoint(folder, arguments.overrides)
     translator = Translator.from_config(config, model, source, target)
-    found: Report | AlignmentReport
+    found: Report | AlignmentReport | ChallengeReport
+    title = str(folder)
     if arguments.alignments:
         if (config.data.source_language, config.data.target_language) != ("en", "de"):
             raise ConfigError(f"The phrasebook is English to German, unlike {folder}")
         found = evaluate_alignments(translator)
-        title = str(folder)
+    elif arguments.challenge:
+        found = challenge(translator, read_challenges(arguments.challenge))
     else:
         found = report(
             translator,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from transformer_tf.alignment import (
     link_words,
     mean_of_heads,
 )
+from transformer_tf.errors import DataError
 from transformer_tf.scoring import (
     Metric,
     Scores,
@@ -30,6 +32,7 @@ from transformer_tf.scoring import (
     score_tokenized,
 )
 from transformer_tf.tables import table
+from transformer_tf.text.lines import read_lines
 from transformer_tf.text.phrasebook import generate_phrasebook
 from transformer_tf.text.phrasebook.alignment import align_words
 from transformer_tf.translator import Translator
@@ -143,6 +146,86 @@ def report(
             }
             for index in order[:worst]
         ],
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Challenge:
+    """A sentence that is hard in some way, and what a sound translation has in it.
+
+    Attributes:
+        kind: What is hard about it.
+        source: The sentence.
+        expected: A regular expression that is found in every sound translation.
+    """
+
+    kind: str
+    source: str
+    expected: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ChallengeReport:
+    """What became of challenges.
+
+    Attributes:
+        answers: For each its `kind`, `source`, `translation`, and whether it is `sound`.
+    """
+
+    answers: list[dict[str, Any]]
+
+    def summary(self) -> str:
+        """For people: each translation, marked, and how many of each kind are sound."""
+        lines = [
+            f"{'+' if each['sound'] else '-'} {each['source']}\n  → {each['translation']}"
+            for each in self.answers
+        ]
+        kinds = dict.fromkeys(each["kind"] for each in self.answers)
+        rows: list[dict[str, Any]] = []
+        for kind in (*kinds, "all"):
+            sound = [each["sound"] for each in self.answers if kind in (each["kind"], "all")]
+            rows.append({"kind": kind, "sound": sum(sound), "of": len(sound)})
+        return "\n".join([*lines, "", table(rows)])
+
+
+def read_challenges(path: Path) -> list[Challenge]:
+    """Reads lines of kind, sentence and regular expression between tabs; `#` begins a remark.
+
+    Raises:
+        DataError: One line that names the line that is wrong.
+    """
+    challenges = []
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        parts = line.split("\t")
+        try:
+            kind, source, expected = parts
+            re.compile(expected)
+        except (ValueError, re.error) as error:
+            raise DataError(
+                f"{path}: line {number} is not kind, sentence and regular expression between "
+                f"tabs ({error})"
+            ) from error
+        challenges.append(Challenge(kind, source, expected))
+    if not challenges:
+        raise DataError(f"{path} has no challenges")
+    return challenges
+
+
+def challenge(translator: Translator, challenges: Sequence[Challenge]) -> ChallengeReport:
+    """Translates challenges and looks for what a sound translation has in it."""
+    said = translator.translate([each.source for each in challenges], n_best=1)
+    return ChallengeReport(
+        [
+            {
+                "kind": each.kind,
+                "source": each.source,
+                "translation": translation,
+                "sound": re.search(each.expected, translation) is not None,
+            }
+            for each, translation in zip(challenges, said, strict=True)
+        ]
     )
 
 
