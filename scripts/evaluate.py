@@ -77,8 +77,8 @@ def parse_arguments() -> argparse.Namespace:
             parser.error(f"--{name} has sentences of its own")
     if arguments.alignments and arguments.challenge:
         parser.error("give --alignments or --challenge, not both")
-    if min(arguments.worst, arguments.resamples) < 0:
-        parser.error("--worst and --resamples are at least 0")
+    if arguments.worst < 0 or arguments.resamples < 0 or arguments.resamples == 1:
+        parser.error("--worst is at least 0, --resamples 0 or at least 2")
     return arguments
 
 

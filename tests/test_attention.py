@@ -68,6 +68,14 @@ def test_words_without_start_and_end(attention):
     np.testing.assert_allclose(view.scores[0], expected)
 
 
+def test_a_word_that_looks_like_a_token_stays():
+    tokens = ["<start>", "▁<", "end", ">", "<end>"]
+    scores = {"encoder": np.full((1, 1, 5, 5), 0.2)}
+    view = Attention("<end>", "", tokens, [], [], scores).view("encoder", words=True, special=False)
+    assert view.queries == view.keys == ["<end>"]
+    np.testing.assert_allclose(view.scores, 0.6)
+
+
 def test_start_and_end_are_hidden_where_they_stand(attention):
     view = attention.view("decoder", special=False)
     assert view.queries == ["Gär", "ten", "wachsen", "."]  # what was said

@@ -48,7 +48,7 @@ class Parrot:
     def __init__(self, answers):
         self.answers = answers
 
-    def translate(self, texts, progress=False):
+    def translate(self, texts, progress=False, n_best=1):
         return [self.answers[text] for text in texts]
 
     def search(self, texts, progress=False):

@@ -57,7 +57,13 @@ def test_long_text_is_cut_at_sentences_then_at_words(translator):
 
 
 def test_one_endless_word(translator):
-    assert len(translator.translate(["x" * 5000])) == 1
+    cuts = []
+    said = translator.translate(["x" * 5000], on_cut=lambda *cut: cuts.append(cut))
+    assert len(said) == 1
+    parts = translator.split("x" * 5000)
+    assert "".join(parts) == "x" * 5000
+    assert cuts == [("x" * 5000, len(parts))]
+    assert all(len(translator.source_tokenizer.encode(part)) <= 30 for part in parts)
 
 
 def test_a_translation_is_one_line(translator, monkeypatch):

@@ -102,6 +102,12 @@ def test_the_commands(run, checkpoint):
     said = run("-c", call.format("translate"), "A tree.", "--checkpoint", checkpoint)
     assert len(said.splitlines()) == 1
     assert "training.max_epochs" in run("-c", call.format("train"), "--help")
+    default = run(
+        "-c",
+        "from transformer_tf.commands import project_folder as p; from transformer_tf.config "
+        "import load_config; print(load_config(p() / 'configs' / 'quickstart.yaml').data.corpus)",
+    )
+    assert default.strip() == "phrasebook"
 
 
 def test_importing_is_quick(run):

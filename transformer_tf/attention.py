@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -120,23 +121,25 @@ class Attention:
         elif head != "all":
             index = _index("head", head, num_heads)
             scores, titles = scores[..., index : index + 1, :, :], [titles[index]]
-        queries, keys = self.tokens(kind)
-        if words:
-            groups = group_words(queries), group_words(keys)
-            scores = merge_words(scores, *groups)
-            queries, keys = (
-                [write_word([tokens[i] for i in group]) for group in of_side]
-                for tokens, of_side in zip((queries, keys), groups, strict=True)
-            )
-        else:
-            queries, keys = ([write_token(t) for t in tokens] for tokens in (queries, keys))
+        tokens = self.tokens(kind)
+        groups = [
+            group_words(of_side) if words else [[i] for i in range(len(of_side))]
+            for of_side in tokens
+        ]
         if not special:
-            rows, columns = (
-                [i for i, label in enumerate(labels) if not is_special(label)]
-                for labels in (queries, keys)
-            )
-            scores = scores[..., rows, :][..., columns]
-            queries, keys = [queries[i] for i in rows], [keys[i] for i in columns]
+            groups = [
+                [group for group in of_side if not is_special(names[group[0]])]
+                for of_side, names in zip(groups, tokens, strict=True)
+            ]
+        write = write_word if words else _write_token
+        queries, keys = (
+            [write([names[i] for i in group]) for group in of_side]
+            for of_side, names in zip(groups, tokens, strict=True)
+        )
+        if queries and keys:
+            scores = merge_words(scores, *groups)
+        else:
+            scores = np.zeros((*scores.shape[:-2], len(queries), len(keys)))
         return AttentionView(scores, queries, keys, titles)
 
     def plot(
@@ -186,6 +189,10 @@ class Attention:
             for kind, scores in self.scores.items()
         }
         return PageSentence(self.source, self.translation, maps)
+
+
+def _write_token(tokens: Sequence[str]) -> str:
+    return write_token(tokens[0])
 
 
 def _index(name: str, number: int, count: int) -> int:

@@ -50,7 +50,7 @@ def evaluate(
     """
     sources = [source for source, _ in pairs]
     begin = time.perf_counter()
-    translations = translator.translate(sources, progress=progress)
+    translations = translator.translate(sources, progress=progress, n_best=1)
     seconds = time.perf_counter() - begin
     scores = score(translations, [reference for _, reference in pairs])
     return dataclasses.replace(scores, seconds=seconds)

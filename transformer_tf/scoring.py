@@ -99,12 +99,15 @@ def score_all(
         translations: What the model said.
         references: What it should have said, in the same order.
         lowercase: Whether capitals do not count.
-        resamples: Number of bootstrap samples behind each confidence interval; 0 for none.
+        resamples: Number of bootstrap samples behind each confidence interval, at least 2; 0 for
+            none.
 
     Raises:
-        ValueError: If the two differ in number, or there are none.
+        ValueError: If the two differ in number, or there are none, or `resamples` is 1.
     """
     _check(translations, references)
+    if resamples == 1:
+        raise ValueError("`resamples` must be 0, or at least 2. Received: resamples=1")
     found = []
     for name, metric in _metrics(lowercase).items():
         interval = None

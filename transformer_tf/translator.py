@@ -346,11 +346,17 @@ class Translator:
                     query,
                 )
 
+    def fits(self, text: str) -> bool:
+        """Whether a text has something to translate, and can be taken as one."""
+        text = normalize_text(text)
+        return bool(text) and self._fits(text)
+
     def attend(self, text: str) -> Attention:
         """Translates a sentence and keeps the attention scores.
 
-        The scores are those of one pass over the finished translation; a causal decoder sees in
-        it just what it saw step by step.
+        The text is taken as one, whatever `decoding.split_sentences` says. The scores are those of
+        one pass over the finished translation; a causal decoder sees in it just what it saw step
+        by step.
 
         Args:
             text: A sentence.

@@ -91,6 +91,15 @@ def test_nothing_to_show():
         render_page([])
 
 
+def test_sentences_of_different_kinds():
+    one = make_sentence()
+    other = PageSentence("a", "b", {"cross": one.maps["cross"]})
+    with pytest.raises(ValueError, match="maps of the same kinds"):
+        render_page([one, other])
+    with pytest.raises(ValueError, match="maps of the same kinds"):
+        render_page([PageSentence("a", "b", {})])
+
+
 def test_a_failed_page_leaves_nothing(tmp_path):
     path = tmp_path / "a.html"
     save_page([make_sentence(source="\ud800")], path)  # half a character

@@ -1,10 +1,14 @@
+import shutil
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
 
-from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint
-from transformer_tf.config import load_config
+from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint, save_weights
+from transformer_tf.config import load_config, save_config
 from transformer_tf.errors import CheckpointError
+from transformer_tf.export.folders import replace_folder
 from transformer_tf.export.lean import export_checkpoint, halve
 
 
@@ -28,11 +32,54 @@ def test_half_the_size_and_the_same_model(checkpoint, tmp_path):
 
 
 def test_nothing_of_the_machine_it_was_made_on(checkpoint, tmp_path):
-    export_checkpoint(checkpoint, tmp_path / "out")
+    run = tmp_path / "run"
+    shutil.copytree(checkpoint, run)
+    (run / "state").mkdir()
+    here = [f'data.files=[["{tmp_path}/mine.tsv"], ["{tmp_path}/b.en", "{tmp_path}/b.de"]]']
+    here += ["data.corpus=files", f"data.directory={tmp_path}", f"training.directory={run}"]
+    save_config(load_config(run / "config.yaml", here), run / "config.yaml")
+    assert str(tmp_path) in (run / "config.yaml").read_text()
+    export_checkpoint(run, tmp_path / "out")
     config = load_config(tmp_path / "out" / "config.yaml")
     assert (config.data.directory, config.training.directory) == (None, None)
-    assert str(tmp_path.parent) not in (tmp_path / "out" / "config.yaml").read_text()
+    assert config.data.files == (("mine.tsv",), ("b.en", "b.de"))
+    assert str(tmp_path) not in (tmp_path / "out" / "config.yaml").read_text()
     assert not (tmp_path / "out" / "state").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "run"]
+
+
+def test_a_weight_too_large_leaves_nothing(checkpoint, tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    shutil.copytree(checkpoint, run)
+    model = load_checkpoint(run)[1]
+    model.set_weights([weight + 1e5 for weight in model.get_weights()])
+    for path in run.glob("*.weights.h5"):
+        save_weights(model, path)
+    with pytest.raises(CheckpointError, match="too large for float16"):
+        export_checkpoint(run, tmp_path / "out", half=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_folder_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
+    new, old = tmp_path / "new", tmp_path / "old"
+    for folder in (new, old):
+        folder.mkdir()
+        (folder / folder.name).write_text("x")
+    rename = Path.rename
+
+    def refuse(path, target):
+        if path == new:
+            raise OSError("no")
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refuse)
+        with pytest.raises(OSError, match="no"):
+            replace_folder(new, old)
+    assert [path.name for path in old.iterdir()] == ["old"]
+    replace_folder(new, old)
+    assert [path.name for path in old.iterdir()] == ["new"]
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
 
 
 def test_a_folder_in_use_is_left_alone(checkpoint, tmp_path):

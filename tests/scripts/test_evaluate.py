@@ -60,6 +60,7 @@ def test_challenges(run, tmp_path):
         ([*FILES, "--split", "test"], 2, "give --split or files, not both"),
         (["--alignments", "--split", "test"], 2, "--alignments has sentences of its own"),
         (["--worst", "-1"], 2, "at least 0"),
+        (["--resamples", "1"], 2, "0 or at least 2"),
         (["--challenge", "one.txt"], 1, "one.txt: line 1 is not kind, sentence and regular"),
         (["--challenge", "no.tsv"], 1, "Cannot read no.tsv"),
         (["--source", "en.txt", "--reference", "one.txt"], 1, "has 2 lines and one.txt 1; there"),

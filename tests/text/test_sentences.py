@@ -55,5 +55,15 @@ def test_nothing_is_lost(limit):
     assert all(len(part.split()) <= limit for part in parts)
 
 
-def test_a_single_word_is_never_cut():
-    assert split_text("aaaa b cccc", lambda text: len(text) < 3) == ["aaaa", "b", "cccc"]
+def test_a_word_that_does_not_fit_is_cut_anywhere():
+    parts = split_text("aaaaa b ccc", lambda text: len(text) < 3)
+    assert parts == ["aa", "aa", "a", "b", "cc", "c"]
+    assert split_text("ab", lambda text: False) == ["a", "b"]  # it ends all the same
+
+
+def test_a_script_without_spaces_loses_nothing():
+    text = "今天天气很冷，" * 30 + "我在家"
+    parts = split_text(text, lambda part: len(part) <= 60)
+    assert "".join(parts) == text
+    assert all(len(part) <= 60 for part in parts)
+    assert all(part.endswith("，") for part in parts[:-1])

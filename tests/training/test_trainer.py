@@ -235,7 +235,7 @@ def test_the_table_of_the_corpus(run):
     trainer, _, folder = run
     lines = trainer.corpus_table().splitlines()
     assert lines[0].split() == ["pairs", "read", str(len(ENGLISH)), "100.00%"]
-    assert lines[-1] == "of these, over 100 sub-words and not trained on: 0 train, 0 validation"
+    assert lines[-1] == "over 100 sub-words and not trained on: 0 train, 0 validation"
 
 
 def test_the_order_of_the_pairs_does_not_depend_on_the_cache(data, tmp_path):
@@ -319,3 +319,41 @@ def test_dropout_of_merges(data, tmp_path):
 def test_keras_has_no_state_of_ours():
     """A run must not change the precision of models made after it."""
     assert keras.config.dtype_policy().name == "float32"
+
+
+def test_samples_too_long_and_several_translations_end_no_training(data, tmp_path):
+    """A sample longer than the model takes is translated in parts, and shown without attention."""
+    long = "I see 5 red cars. " * 20
+    config = configure(
+        data,
+        "training.max_epochs=1",
+        f"training.samples=['{long}', 'A tree.', '']",
+        "data.max_length=20",
+        "data.variants=0.3",
+        "decoding.beam_size=2",
+        "decoding.n_best=2",
+    )
+    trainer = Trainer(config, tmp_path / "run")
+    assert len(trainer.batches.pairs) > len(trainer.corpus.train)
+    assert "(of train with its variants)" in trainer.corpus_table()
+    translator = Translator.from_config(
+        config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
+    )
+    rows = trainer.fit(translator)
+    assert rows[-1]["val_bleu"] >= 0
+    assert (tmp_path / "run" / "samples.txt").read_text().count("→") == 3
+    trainer._lock.release()
+
+
+def test_a_run_stopped_before_any_validation_translates_with_its_weights(data, tmp_path):
+    """Also where translations are computed in another precision, with a copy of the model."""
+    config = configure(data, "training.max_steps=1", "training.precision=mixed_bfloat16")
+    trainer = Trainer(config, tmp_path / "run")
+    assert trainer.translation_model is not trainer.model
+    trainer.progress.step = 1  # nothing is left to do
+    trainer.fit()
+    for one, other in zip(
+        trainer.model.get_weights(), trainer.translation_model.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    trainer._lock.release()

@@ -75,10 +75,17 @@ def render_page(sentences: Sequence[PageSentence]) -> str:
         HTML.
 
     Raises:
-        ValueError: If there is no sentence, or scores and tokens do not fit together.
+        ValueError: If there is no sentence, scores and tokens do not fit together, or sentences
+            have maps of different kinds.
     """
     if not sentences:
         raise ValueError("`sentences` must hold at least one sentence. Received: none")
+    kinds = [list(sentence.maps) for sentence in sentences]
+    if not kinds[0] or any(of_one != kinds[0] for of_one in kinds):
+        raise ValueError(
+            "All sentences must have maps of the same kinds, at least one. "
+            f"Received: {', '.join(map(str, dict.fromkeys(map(tuple, kinds))))}"
+        )
     colors = colormaps["viridis"](np.linspace(0, 1, _COLORS))[:, :3]
     data = {
         "colors": np.rint(255 * colors).astype(int).tolist(),

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import sysconfig
 from pathlib import Path
 
 
 def project_folder() -> Path:
-    """Where `configs` and `checkpoints` are: the checkout, or else what the installation shares."""
-    checkout = Path(__file__).resolve().parents[2]
-    if (checkout / "configs").is_dir():
-        return checkout
-    return Path(sysconfig.get_path("data")) / "share" / "transformer_tf"
+    """Where `configs`, and in a checkout `checkpoints`, are: the checkout, else the package."""
+    package = Path(__file__).resolve().parents[1]
+    checkout = package.parent
+    return checkout if (checkout / "configs" / "quickstart.yaml").is_file() else package

@@ -83,10 +83,12 @@ def main() -> None:
     scores = evaluate(translator, trainer.corpus.test, progress=True)
     write_report(scores, folder / "test.json")
     print(scores.summary())
-    if config.training.samples:
+    made = ["the checkpoint", "curves.png", "samples.txt"]
+    if config.training.samples and translator.fits(config.training.samples[0]):
         attention = translator.attend(config.training.samples[0])
         save_figure(attention.plot(), folder / "attention.png")
-    print(f"{folder} holds the checkpoint, curves.png, samples.txt and attention.png")
+        made.append("attention.png")
+    print(f"{folder} holds {', '.join(made[:-1])} and {made[-1]}")
 
 
 def command() -> int:

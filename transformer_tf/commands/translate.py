@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from transformer_tf.commands import project_folder
-from transformer_tf.errors import DataError, TransformerTFError
+from transformer_tf.errors import ConfigError, DataError, TransformerTFError
 from transformer_tf.startup import (
     import_keras_quietly,
     leave_graphs_as_they_are,
@@ -136,7 +136,7 @@ def check_attention(parser: argparse.ArgumentParser, arguments: argparse.Namespa
         f"--{name.replace('_', '-')}": getattr(arguments, name)
         for name in ("kind", "layer", "head", "words", "hide_special", "numbers")
     }
-    given = [name for name, value in chosen.items() if value not in (None, False)]
+    given = [name for name, value in chosen.items() if value is not None and value is not False]
     if arguments.attention is None:
         if given:
             parser.error(f"{given[0]} needs --attention")
@@ -148,8 +148,9 @@ def check_attention(parser: argparse.ArgumentParser, arguments: argparse.Namespa
         parser.error(f"{given[0]} is for pictures: the page has everything to choose from")
     if arguments.sentence is None and not (suffix == PAGE and arguments.input):
         parser.error("--attention needs a sentence, or --input and a .html page")
-    if arguments.resume or arguments.json or arguments.scores or arguments.alignment:
-        parser.error("--attention goes without --resume, --json, --scores and --alignment")
+    for name in ("resume", "json", "scores", "alignment", "prefix", "n_best"):
+        if getattr(arguments, name) not in (None, False):
+            parser.error(f"--attention goes without --{name.replace('_', '-')}")
 
 
 def load(arguments: argparse.Namespace):
@@ -204,6 +205,11 @@ def main() -> None:
         raise DataError(f"Cannot write {arguments.output}: there is no such folder")
 
     translator = load(arguments)
+    if arguments.resume and translator.options.n_best > 1 and not arguments.json:
+        raise ConfigError(
+            "--resume needs one line for each line, but decoding.n_best is "
+            f"{translator.options.n_best} in the checkpoint: say --n-best 1, or --json"
+        )
     if arguments.attention:
         print_lines(arguments, draw(translator, arguments))
         return
@@ -280,7 +286,7 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
         figure = attention.plot(
             arguments.kind or "cross",
             arguments.layer,
-            arguments.head or "all",
+            "all" if arguments.head is None else arguments.head,
             words=arguments.words,
             special=not arguments.hide_special,
             numbers=arguments.numbers,
@@ -294,7 +300,13 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
         lines = [arguments.sentence]
     if len(lines) > MOST_ON_A_PAGE:
         raise DataError(f"A page holds at most {MOST_ON_A_PAGE} sentences; --input has more")
-    attended = [translator.attend(line) if line.strip() else None for line in lines]
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not translator.fits(line):
+            raise TransformerTFError(
+                f"Line {number} has more than {translator.max_source_length} sub-words, too many "
+                "for a map"
+            )
+    attended = [translator.attend(line) if translator.fits(line) else None for line in lines]
     pages = [attention.page() for attention in attended if attention]
     if not pages:
         raise TransformerTFError("There is no attention to show for an empty sentence")

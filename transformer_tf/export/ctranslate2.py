@@ -20,6 +20,7 @@ from transformer_tf.checkpoint import (
 )
 from transformer_tf.config import DecodingConfig, load_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.export.folders import replace_folder
 from transformer_tf.hypothesis import Hypothesis
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
@@ -63,14 +64,13 @@ def export_ctranslate2(folder: Path, target: Path, quantization: str | None = No
     specification.optimize(quantization=quantization)
     if target.exists() and not (target / MODEL_FILE).is_file():
         raise CheckpointError(f"{target} exists and is not an exported model; name a new folder")
-    partial = target.with_name(f".{target.name}.partial")
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         save_checkpoint(partial, config, source_tokenizer, target_tokenizer)
         specification.save(str(partial))
-        shutil.rmtree(target, ignore_errors=True)
-        partial.rename(target)
+        replace_folder(partial, target)
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise CheckpointError(f"Cannot write {target}: {reason}") from error

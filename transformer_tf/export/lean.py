@@ -18,6 +18,7 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.errors import CheckpointError
+from transformer_tf.export.folders import replace_folder
 
 COPIED = ("validation.tsv", "test.tsv", "corpus.json", "metrics.csv", "samples.txt", "curves.png")
 
@@ -41,21 +42,38 @@ def export_checkpoint(
     if output.exists() and any(output.iterdir()):
         raise CheckpointError(f"{output} is there already and not empty")
     config, model, source, target = load_checkpoint(folder, overrides)
+    data = config.data
     config = dataclasses.replace(
         config,
-        data=dataclasses.replace(config.data, directory=None, cache_directory=None),
+        data=dataclasses.replace(
+            data,
+            directory=None,
+            cache_directory=None,
+            files=_names(data.files),
+            validation_files=_names(data.validation_files),
+            test_files=_names(data.test_files),
+        ),
         training=dataclasses.replace(config.training, directory=None),
     )
+    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     try:
-        save_checkpoint(output, config, source, target)
-        save_weights(model, output / BEST_WEIGHTS)
+        save_checkpoint(partial, config, source, target)
+        save_weights(model, partial / BEST_WEIGHTS)
         if half:
-            halve(output / BEST_WEIGHTS)
+            halve(partial / BEST_WEIGHTS)
         for name in COPIED:
             if (folder / name).is_file():
-                shutil.copyfile(folder / name, output / name)
+                shutil.copyfile(folder / name, partial / name)
+        replace_folder(partial, output)
     except OSError as error:
         raise CheckpointError(f"Cannot write {output}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _names(files: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Files without their folders."""
+    return tuple(tuple(Path(name).name for name in entry) for entry in files)
 
 
 def halve(path: Path) -> None:

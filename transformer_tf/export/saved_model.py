@@ -8,6 +8,7 @@ enough.
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -23,7 +24,8 @@ from transformer_tf.decoding.beam import BeamSearch
 from transformer_tf.decoding.greedy import GreedySearch
 from transformer_tf.decoding.loop import translate_ids
 from transformer_tf.decoding.search import IMPOSSIBLE
-from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.export.folders import replace_folder
 from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
@@ -52,6 +54,7 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
 
     Raises:
         CheckpointError: If the checkpoint cannot be read, or the folder not be written.
+        ConfigError: If it is to draw at random.
         TransformerTFError: If the back end is not TensorFlow.
     """
     if keras.backend.backend() != "tensorflow":
@@ -60,19 +63,19 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
             f"which is {keras.backend.backend()}"
         )
     config, model, source, target = load_checkpoint(folder, overrides)
+    if config.decoding.temperature:
+        raise ConfigError("A SavedModel does not draw at random: set decoding.temperature=0")
     module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
     if output.exists() and not (output / MODEL_FILE).is_file():
         raise CheckpointError(f"{output} exists and is not a SavedModel; name a new folder")
-    partial = output.with_name(f".{output.name}.partial")
+    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
     try:
-        shutil.rmtree(partial, ignore_errors=True)
         tf.saved_model.save(
             module,
             str(partial),
             signatures={"serving_default": module.translate, "attend": module.attend},
         )
-        shutil.rmtree(output, ignore_errors=True)
-        partial.rename(output)
+        replace_folder(partial, output)
     except (OSError, tf.errors.OpError) as error:
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise CheckpointError(f"Cannot write {output}: {reason[:200]}") from error

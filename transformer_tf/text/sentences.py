@@ -16,7 +16,7 @@ _ABBREVIATIONS = frozenset(
         *("sra", "srta", "ud", "mme", "mlle", "p.ex"),
     )
 )
-_CLAUSE_MARKS = (",", ";", ":", "–", "—")
+_CLAUSE_MARKS = (",", ";", ":", "–", "—", "，", "、", "；", "：")
 
 
 def split_sentences(text: str) -> list[str]:
@@ -50,15 +50,15 @@ def _is_short(before: str) -> bool:
 
 
 def split_text(text: str, fits: Callable[[str], bool], sentences: bool = False) -> list[str]:
-    """Cuts a text into parts that fit: at the ends of sentences, of clauses, else of words.
+    """Cuts a text into parts that fit: behind sentences, clauses, words, else anywhere.
 
     Args:
         text: A normalised text.
-        fits: Says whether a part is short enough. A single word is left as it is.
+        fits: Says whether a part is short enough. A single character is left as it is.
         sentences: Whether a text that fits is cut behind its sentences all the same.
 
     Returns:
-        The parts, which put together with spaces are the text; none of an empty text.
+        The parts, which one after the other are the text but for spaces; none of an empty text.
     """
     if not text:
         return []
@@ -66,24 +66,31 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = False) 
         return [text]
     parts: list[str] = []
     for sentence in split_sentences(text):
-        words = sentence.split(" ")
-        while words:
-            end = _longest(words, fits)
-            parts.append(" ".join(words[:end]))
-            words = words[end:]
+        for words in _cut(sentence.split(" "), " ", fits):
+            # Some scripts have no spaces, and nobody writes words of sixty pieces.
+            parts += [words] if fits(words) else _cut(list(words), "", fits)
     return parts
 
 
-def _longest(words: list[str], fits: Callable[[str], bool]) -> int:
-    """How many words make the next part: up to the last clause that fits, if it is not short."""
-    end = len(words)
-    if fits(" ".join(words)):
-        return end
-    low, high = 1, end  # `low` words are taken, `high` do not fit
+def _cut(units: list[str], glue: str, fits: Callable[[str], bool]) -> list[str]:
+    """The longest parts that fit, of one unit at least, ending with a clause if they can."""
+    parts = []
+    while units:
+        end = _longest(units, glue, fits)
+        parts.append(glue.join(units[:end]))
+        units = units[end:]
+    return parts
+
+
+def _longest(units: list[str], glue: str, fits: Callable[[str], bool]) -> int:
+    """How many units make the next part: up to the last clause that fits, if it is not short."""
+    low, high = 1, len(units) + 1  # `low` units are taken, `high` are too many
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fits(" ".join(words[:middle])) else (low, middle)
+        low, high = (middle, high) if fits(glue.join(units[:middle])) else (low, middle)
+    if low == len(units):
+        return low
     for place in range(low, low // 3, -1):
-        if words[place - 1].endswith(_CLAUSE_MARKS):
+        if units[place - 1].endswith(_CLAUSE_MARKS):
             return place
     return low

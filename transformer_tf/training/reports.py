@@ -26,8 +26,11 @@ LABELS = {"val_bleu": "BLEU", "val_chrf": "chrF"}
 class Translates(Protocol):
     """What a trainer asks of a translator."""
 
-    def translate(self, texts: Sequence[str]) -> list[str]:
-        """Translates sentences."""
+    def translate(self, texts: Sequence[str], *, n_best: int) -> list[str]:
+        """Translates sentences; with an `n_best` of 1 each has one translation."""
+
+    def fits(self, text: str) -> bool:
+        """Whether a text can be taken as one, with attention to be shown."""
 
     def attend(self, text: str) -> Any:
         """A translation with its attention scores."""

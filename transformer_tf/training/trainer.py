@@ -9,6 +9,7 @@ import re
 import sys
 import tempfile
 import time
+import types
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -262,7 +263,8 @@ class Trainer:
         table = removed_table(self.corpus.removed, self.corpus.sizes)
         over = ", ".join(f"{count} {name}" for name, count in self._too_long.items())
         limit = self.config.data.max_length
-        return f"{table}\nof these, over {limit} sub-words and not trained on: {over}"
+        variants = " (of train with its variants)" if self.config.data.variants else ""
+        return f"{table}\nover {limit} sub-words and not trained on: {over}{variants}"
 
     def summary(self) -> str:
         """A few lines about what will be trained on what."""
@@ -317,6 +319,8 @@ class Trainer:
                 board.close()
         if (self.folder / BEST_WEIGHTS).is_file():
             load_weights(self.translation_model, self.folder / BEST_WEIGHTS)
+        elif self.translation_model is not self.model:  # nothing was validated
+            self.translation_model.set_weights(self.model.get_weights())
         return self.progress.rows
 
     def _finished(self) -> bool:
@@ -407,7 +411,7 @@ class Trainer:
             if translator is not None and self.group.writes:
                 row.update(self._translation_scores(translator))
                 samples = [
-                    (sentence, translator.attend(sentence))
+                    (sentence, _sample(translator, sentence))
                     for sentence in self.config.training.samples
                 ]
             self._save_weights(LAST_WEIGHTS)
@@ -462,7 +466,7 @@ class Trainer:
         pairs = [self.corpus.validation[i] for i in range(min(count, len(self.corpus.validation)))]
         if not pairs:
             return {}
-        made = translator.translate([source for source, _ in pairs])
+        made = translator.translate([source for source, _ in pairs], n_best=1)
         scores = score(made, [target for _, target in pairs])
         return {"val_bleu": scores.bleu, "val_chrf": scores.chrf}
 
@@ -517,6 +521,14 @@ class Trainer:
         self._stream.lengths = progress.epoch_lengths
         self.progress = progress
         self._last_saved = progress.step
+
+
+def _sample(translator: Translates, sentence: str) -> Any:
+    """A sample's translation, with its attention unless it is too long to be shown."""
+    if translator.fits(sentence):
+        return translator.attend(sentence)
+    (translation,) = translator.translate([sentence], n_best=1)
+    return types.SimpleNamespace(translation=translation, scores={})
 
 
 def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Tokenizer, Tokenizer]:
