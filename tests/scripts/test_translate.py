@@ -24,6 +24,8 @@ class StandardInput(io.TextIOWrapper):
 def run(monkeypatch, capfd, tmp_path):
     """Runs the script in this process; faster than a fresh one each time."""
     monkeypatch.chdir(tmp_path)
+    # It is for a whole process, and here other tests come after.
+    monkeypatch.setattr("transformer_tf.commands.translate.leave_graphs_as_they_are", lambda: None)
 
     def run(*arguments, stdin=None, terminal=False):
         monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments)])
