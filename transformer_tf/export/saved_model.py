@@ -8,6 +8,7 @@ enough.
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import shutil
 import sys
@@ -230,7 +231,9 @@ class SubWords(tf.Module):
 
     def __init__(self, tokenizer: Tokenizer):
         super().__init__()
-        self._model = tensorflow_text.SentencepieceTokenizer(tokenizer.content)
+        # Its resource is known by this name in the whole process: another model needs another one.
+        name = f"sentencepiece_{hashlib.sha256(tokenizer.content).hexdigest()[:16]}"
+        self._model = tensorflow_text.SentencepieceTokenizer(tokenizer.content, name=name)
         self._lowercase = tokenizer.lowercase
         self.pad_id, self.unk_id = tokenizer.pad_id, tokenizer.unk_id
         self.start_id, self.end_id = tokenizer.start_id, tokenizer.end_id
