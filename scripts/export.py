@@ -19,9 +19,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--format",
         required=True,
-        choices=("ctranslate2", "saved-model", "checkpoint"),
-        help="what it is for: the C++ engine, TensorFlow alone, or this package, without what only "
-        "training needs",
+        choices=("ctranslate2", "saved-model", "onnx", "checkpoint"),
+        help="what it is for: the C++ engine, TensorFlow alone, an ONNX runtime, or this package, "
+        "without what only training needs",
     )
     parser.add_argument(
         "--checkpoint",
@@ -43,9 +43,9 @@ def parse_arguments() -> argparse.Namespace:
     arguments = parser.parse_args()
     if arguments.format == "checkpoint" and arguments.quantization not in (None, "float16"):
         parser.error("--format checkpoint stores weights as float32, or --quantization float16")
-    if arguments.format == "saved-model" and arguments.quantization:
-        parser.error("--format saved-model stores weights as float32")
-    if arguments.format == "ctranslate2" and arguments.overrides:
+    if arguments.format in ("saved-model", "onnx") and arguments.quantization:
+        parser.error(f"--format {arguments.format} stores weights as float32")
+    if arguments.format in ("ctranslate2", "onnx") and arguments.overrides:
         parser.error(f"{arguments.overrides[0]} is for --format checkpoint and saved-model")
     return arguments
 
@@ -66,6 +66,10 @@ def main() -> None:
         from transformer_tf.export.saved_model import export_saved_model
 
         export_saved_model(folder, arguments.output, tuple(arguments.overrides))
+    elif arguments.format == "onnx":
+        from transformer_tf.export.onnx import export_onnx
+
+        export_onnx(folder, arguments.output)
     else:
         from transformer_tf.export.ctranslate2 import export_ctranslate2
 

@@ -156,6 +156,18 @@ def test_steps_say_what_one_pass_says(changes, inputs):
         )
 
 
+def test_steps_with_a_cache_that_grows(model, inputs):
+    logits = model(inputs)
+    memory = model.read(inputs["source"])
+    table = np.asarray(model.target_embedding.position_table(TARGET_LEN))
+    cache = model.decoder.new_cache(BATCH, 0)
+    for position in range(TARGET_LEN):
+        token = inputs["target_input"][:, [position]]
+        said, cache, _ = model.step(token, table[[position]][None], memory, cache, slot=None)
+        np.testing.assert_allclose(said[:, 0], logits[:, position], atol=1e-5)
+    assert cache[0]["key"].shape[2] == TARGET_LEN
+
+
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
 @pytest.mark.parametrize("suffix", [".keras", ".weights.h5"])
 def test_save_and_load(changes, suffix, tmp_path, inputs):

@@ -262,7 +262,7 @@ class Transformer(keras.Model):
             "mask": padding_mask(source, self.pad_id),
         }
 
-    def step(self, token, positions, memory, cache, slot, attention_mask):
+    def step(self, token, positions, memory, cache, slot, attention_mask=None):
         """Scores the token after the newest one of each hypothesis of a search.
 
         What `decode` says of the last position, without computing those before it again.
@@ -275,9 +275,9 @@ class Transformer(keras.Model):
             memory: What `read` returned.
             cache: What `decoder.new_cache` returned, or the last `step`.
             slot: Where in the cache to keep what the tokens add: slots `slot … slot + beam_size -
-                1`; an int or a scalar tensor.
+                1`; an int or a scalar tensor. With None they are appended.
             attention_mask: Boolean tensor `(batch, 1, beam_size, slots)`: which slots hold the
-                tokens of each hypothesis, the newest among them.
+                tokens of each hypothesis, the newest among them. None for all.
 
         Returns:
             `float32` logits `(batch, beam_size, target_vocab_size)`, the new cache, and the

@@ -137,7 +137,8 @@ class DecoderLayer(keras.layers.Layer):
             x: Tensor `(batch, beam_size, d_model)`.
             memory: What `read` returned.
             cache: What `new_cache` returned, or the last `step`.
-            slot: Where in the cache the keys and values of `x` go; an int or a scalar tensor.
+            slot: Where in the cache the keys and values of `x` go; an int or a scalar tensor. With
+                None they are appended: the cache, of no slots at first, grows.
             attention_mask: Boolean tensor that broadcasts to
                 `(batch, num_heads, beam_size, slots)`: of each hypothesis its own tokens.
             cross_attention_mask: Boolean tensor that broadcasts to
@@ -149,8 +150,8 @@ class DecoderLayer(keras.layers.Layer):
         """
         y = self.self_attention_residual.enter(x)
         key, value = self.self_attention.keys_and_values(key=y, value=y)
-        key = ops.slice_update(cache["key"], (0, 0, slot, 0), key)
-        value = ops.slice_update(cache["value"], (0, 0, slot, 0), value)
+        key = _remember(cache["key"], key, slot)
+        value = _remember(cache["value"], value, slot)
         y, _ = self.self_attention.attend(y, key, value, attention_mask)
         x = self.self_attention_residual(x, y)
 
@@ -312,3 +313,9 @@ class Decoder(keras.layers.Layer):
             "dropout_rate": self.dropout_rate,
             "pre_norm": self.pre_norm,
         }
+
+
+def _remember(cache, new, slot):
+    if slot is None:
+        return ops.concatenate([cache, new], axis=2)
+    return ops.slice_update(cache, (0, 0, slot, 0), new)

@@ -1,0 +1,86 @@
+"""Translates with ONNX Runtime alone: no TensorFlow, no Keras, nothing of transformer_tf.
+
+    python scripts/export.py --format onnx --output translator-onnx
+    python -m pip install onnxruntime sentencepiece
+    python examples/translate_onnx.py translator-onnx "Where is the station?"
+
+It searches greedily, all sentences in one batch.
+"""
+
+import json
+import re
+import sys
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import sentencepiece
+
+
+class Translator:
+    """What `scripts/export.py --format onnx` wrote.
+
+    Args:
+        folder: Where it wrote it.
+    """
+
+    def __init__(self, folder):
+        folder = Path(folder)
+        self.settings = json.loads((folder / "translator.json").read_text())
+        self.encoder = onnxruntime.InferenceSession(folder / "encoder.onnx")
+        self.step = onnxruntime.InferenceSession(folder / "step.onnx")
+        tokenizers = folder / "tokenizers"
+        self.source = sentencepiece.SentencePieceProcessor(str(tokenizers / "source.model"))
+        self.target = sentencepiece.SentencePieceProcessor(str(tokenizers / "target.model"))
+
+    def translate(self, texts):
+        """The likeliest tokens, one after the other, until every sentence has ended."""
+        settings = self.settings
+        source = self._read(texts)
+        (memory,) = self.encoder.run(["memory"], {"source": source})
+        past = np.zeros((*memory.shape[:4], 0, memory.shape[5]), "float32")
+        token = np.full((len(texts), 1), settings["start_id"], "int32")
+        lengths = (source != settings["pad_id"]).sum(1)
+        limit = np.minimum(
+            settings["max_length"], (settings["max_length_ratio"] * lengths).astype(int) + 10
+        )
+        said = []
+        ended = np.zeros(len(texts), bool)
+        while not ended.all():
+            logits, past = self.step.run(
+                ["logits", "present"],
+                {"token": token, "past": past, "memory": memory, "source": source},
+            )
+            token = logits.argmax(1).astype("int32")[:, None]
+            ended |= token[:, 0] == settings["end_id"]
+            said.append(np.where(ended, settings["end_id"], token[:, 0]))
+            ended |= len(said) >= limit
+        return [self._write(ids) for ids in np.array(said).T.tolist()]
+
+    def _read(self, texts):
+        settings = self.settings
+        rows = []
+        for text in texts:
+            text = " ".join(unicodedata.normalize("NFC", text).split())
+            if settings["lowercase"]:  # the official BPEmb models
+                text = re.sub(r"\d", "0", text.lower())
+            # The pieces' index 0 is the unknown one; id 0 is padding here.
+            ids = [index or settings["unk_id"] for index in self.source.encode(text)]
+            ids = ids[: settings["max_source_length"]]
+            rows.append([settings["source_start_id"], *ids, settings["source_end_id"]])
+        source = np.full((len(rows), max(map(len, rows))), settings["pad_id"], "int32")
+        for row, ids in zip(source, rows, strict=True):
+            row[: len(ids)] = ids
+        return source
+
+    def _write(self, ids):
+        ids = [index for index in ids if index != self.settings["end_id"]]
+        return self.target.decode(
+            [0 if index == self.settings["unk_id"] else index for index in ids]
+        )
+
+
+if __name__ == "__main__":
+    for translation in Translator(sys.argv[1]).translate(sys.argv[2:]):
+        print(translation)

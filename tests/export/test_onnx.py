@@ -1,0 +1,108 @@
+"""The ONNX graphs under ONNX Runtime, in a process that has nothing of ours."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+from transformer_tf.checkpoint import load_checkpoint
+from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.translator import Translator
+
+onnxruntime = pytest.importorskip("onnxruntime", reason='pip install "transformer-tf[onnx]"')
+
+from transformer_tf.export import onnx as export  # noqa: E402
+
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("ONNX graphs are made under TensorFlow", allow_module_level=True)
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/translate_onnx.py"
+SHIPPED = ROOT / "checkpoints/en-de"
+LONG = "tree " * 100  # of at most 60 sub-words
+
+
+@pytest.fixture(scope="module")
+def exported(decided, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("onnx") / "model"
+    export.export_onnx(decided, folder)
+    return folder
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_steps_say_what_the_model_says(decided, exported, batch):
+    _, model, source_tokenizer, _ = load_checkpoint(decided)
+    random = np.random.default_rng(batch)
+    source = random.integers(2, source_tokenizer.vocab_size, (batch, 7)).astype("int32")
+    source[-1, 5:] = 0
+    target = random.integers(2, model.target_vocab_size, (batch, 5)).astype("int32")
+    expected = np.asarray(model({"source": source, "target_input": target}))
+    encoder = onnxruntime.InferenceSession(exported / export.ENCODER_FILE)
+    step = onnxruntime.InferenceSession(exported / export.STEP_FILE)
+    (memory,) = encoder.run(["memory"], {"source": source})
+    past = np.zeros((*memory.shape[:4], 0, memory.shape[5]), "float32")
+    for position in range(target.shape[1]):
+        token = target[:, [position]]
+        inputs = {"token": token, "past": past, "memory": memory, "source": source}
+        logits, past = step.run(["logits", "present"], inputs)
+        np.testing.assert_allclose(logits, expected[:, position], rtol=1e-4, atol=1e-4)
+    assert past.shape[4] == target.shape[1]
+
+
+def test_the_example_says_what_the_translator_says(tmp_path):
+    """The translator that ships, greedily."""
+    export.export_onnx(SHIPPED, tmp_path / "model")
+    lines = (SHIPPED / "test.tsv").read_text(encoding="utf-8").splitlines()
+    texts = [*[line.split("\t")[0] for line in lines[::50]], "e\u0301te\u0301  x", "Äß 😀 中"]
+    spy = "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], {}, '__main__')"
+    spy += "; assert not {'transformer_tf', 'keras', 'tensorflow'} & set(sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", spy, str(EXAMPLE), "model", *texts, LONG],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    found = result.stdout.splitlines()
+    greedy = ("decoding.beam_size=1", "decoding.split_sentences=false")
+    translator = Translator.load(SHIPPED, greedy)
+    kept = translator.source_tokenizer.encode(LONG)[: translator.max_source_length]
+    expected = translator.translate([*texts, translator.source_tokenizer.decode(kept)])
+    assert len(set(expected)) > 38
+    # Another engine rounds otherwise: where two words are almost as likely, either may be said.
+    same = [ours == theirs for ours, theirs in zip(expected, found, strict=True)]
+    assert sum(same) >= len(same) - 1
+
+
+def test_the_readers_have_what_they_need(exported):
+    settings = json.loads((exported / export.SETTINGS_FILE).read_text())
+    asked = set(re.findall(r'settings\["(\w+)"\]', EXAMPLE.read_text()))
+    assert asked and asked <= set(settings)
+    names = {path.name for path in (exported / "tokenizers").iterdir()}
+    assert {"source.model", "target.model"} <= names
+
+
+def test_another_folder_is_left_alone(decided, tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    with pytest.raises(CheckpointError, match="exists and is not an exported model"):
+        export.export_onnx(decided, tmp_path)
+    assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_a_folder_that_cannot_be_written(decided, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="Cannot write"):
+        export.export_onnx(decided, tmp_path / "file" / "model")
+
+
+def test_another_back_end_is_told(decided, tmp_path, monkeypatch):
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    with pytest.raises(TransformerTFError, match="unset KERAS_BACKEND"):
+        export.export_onnx(decided, tmp_path / "model")
