@@ -25,7 +25,7 @@ def import_keras_quietly() -> None:
         TransformerTFError: If Keras or its back end cannot be imported.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _standard_error_kept_back():
+    with standard_error_kept_back():
         try:
             import keras
 
@@ -104,7 +104,8 @@ def _show_warning(message, category, filename, lineno, file=None, line=None) -> 
 
 
 @contextlib.contextmanager
-def _standard_error_kept_back() -> Iterator[None]:
+def standard_error_kept_back() -> Iterator[None]:
+    """Keeps back what C++ parts write to file descriptor 2, unless an exception follows."""
     sys.stderr.flush()
     saved = os.dup(2)
     with tempfile.TemporaryFile() as kept:

@@ -110,6 +110,15 @@ def test_a_failed_page_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_page_that_cannot_be_written_is_named(tmp_path):
+    path = tmp_path / "a.html"
+    path.mkdir()
+    with pytest.raises(OSError) as caught:
+        save_page([make_sentence()], path)
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 # In a browser
 
 

@@ -123,6 +123,7 @@ def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -
         path: Where to write it.
 
     Raises:
+        OSError: If it cannot be written.
         ValueError: As in `render_page`.
     """
     content = render_page(sentences)
@@ -133,6 +134,8 @@ def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -
         # Half a character, as a damaged argument may have, becomes a question mark.
         partial.write_bytes(content.encode("utf-8", "replace"))
         os.replace(partial, path)
+    except OSError as error:  # in the caller's words, not with the name of the partial file
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         partial.unlink(missing_ok=True)
 

@@ -27,6 +27,7 @@ from transformer_tf.decoding.loop import translate_ids
 from transformer_tf.decoding.search import IMPOSSIBLE
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.export.folders import replace_folder
+from transformer_tf.startup import standard_error_kept_back
 from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
@@ -66,7 +67,8 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
     config, model, source, target = load_checkpoint(folder, overrides)
     if config.decoding.temperature:
         raise ConfigError("A SavedModel does not draw at random: set decoding.temperature=0")
-    module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
+    with standard_error_kept_back():  # SentencePiece tells that a model does not normalise
+        module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
     if output.exists() and not (output / MODEL_FILE).is_file():
         raise CheckpointError(f"{output} exists and is not a SavedModel; name a new folder")
     partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
