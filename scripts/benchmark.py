@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Measure this machine: python scripts/benchmark.py data|train|decode ..."""
+"""Measure this machine: python scripts/benchmark.py data|train|decode|exported ..."""
 
 import argparse
 import sys
@@ -33,6 +33,13 @@ def parse_arguments() -> argparse.Namespace:
         metavar="DIR",
         help="a run whose test sentences are translated, by default the latest one",
     )
+    exported = commands.add_parser(
+        "exported", help="a SavedModel and ONNX graphs: how soon and fast"
+    )
+    exported.add_argument("--rounds", type=int, default=3, metavar="N", help="starts of each")
+    exported.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="by default checkpoints/en-de"
+    )
     for command in (data, train):
         command.add_argument(
             "--config",
@@ -61,6 +68,16 @@ def main() -> None:
 
         measurements = measure_decoding(
             find_checkpoint(ROOT, arguments.checkpoint), arguments.rounds
+        )
+    elif arguments.command == "exported":
+        import_keras_quietly()
+        from transformer_tf.benchmarks.exported import measure_exported
+        from transformer_tf.checkpoint import find_checkpoint
+
+        measurements = measure_exported(
+            find_checkpoint(ROOT, arguments.checkpoint),
+            ROOT / "examples" / "translate_onnx.py",
+            arguments.rounds,
         )
     elif arguments.command == "data":
         config = load_config(arguments.config, arguments.overrides)

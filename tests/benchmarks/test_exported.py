@@ -1,0 +1,31 @@
+"""That the systems of the benchmark of exported translators answer; not how fast."""
+
+from pathlib import Path
+
+import keras
+import pytest
+
+from transformer_tf.benchmarks import exported
+from transformer_tf.errors import TransformerTFError
+
+EXAMPLE = Path(__file__).parents[2] / "examples/translate_onnx.py"
+
+
+def test_every_system_answers(checkpoint, monkeypatch, tmp_path):
+    pytest.importorskip("tensorflow_text", reason='pip install "transformer-tf[text]"')
+    pytest.importorskip("tf2onnx", reason='pip install "transformer-tf[onnx]"')
+    if keras.backend.backend() != "tensorflow":
+        pytest.skip("exported under TensorFlow")
+    texts = [(f"I see {n} red cars.", "") for n in range(24)]
+    monkeypatch.setattr(exported, "load_held_out", lambda folder, split: texts)
+    rows = list(exported.measure_exported(checkpoint, EXAMPLE, rounds=1))
+    assert [row["system"] for row in rows] == [system.name for system in exported.SYSTEMS]
+    for row in rows:
+        assert row["MB"] > 0
+        assert row["first answer s"] > row["one sentence ms"] / 1000 > 0
+        assert row["64 sentences ms"] > 0
+
+
+def test_no_rounds(checkpoint):
+    with pytest.raises(TransformerTFError, match="--rounds must be at least 1"):
+        next(exported.measure_exported(checkpoint, EXAMPLE, rounds=0))
