@@ -4,8 +4,8 @@
 | --- | --- |
 | `config.yaml` | the resolved configuration of the run |
 | `tokenizers/` | the sub-word models of source and target, and their settings |
-| `best.weights.h5` | the weights with the lowest validation perplexity |
-| `last.weights.h5` | the weights after the last epoch |
+| `best.weights.h5` | the weights that were best at a validation, by `training.best_metric` |
+| `last.weights.h5` | the weights of the last validation |
 """
 
 from __future__ import annotations
