@@ -4,7 +4,7 @@
     python -m pip install onnxruntime sentencepiece
     python examples/translate_onnx.py translator-onnx "Where is the station?"
 
-It searches greedily, all sentences in one batch.
+It searches greedily, all sentences in one batch. What is too long for the model loses its end.
 """
 
 import json
@@ -37,6 +37,12 @@ class Translator:
     def translate(self, texts):
         """The likeliest tokens, one after the other, until every sentence has ended."""
         settings = self.settings
+        texts = [" ".join(unicodedata.normalize("NFC", text).split()) for text in texts]
+        if not all(texts):  # an empty text stays empty
+            translations = iter(self.translate([text for text in texts if text]))
+            return [next(translations) if text else "" for text in texts]
+        if not texts:
+            return []
         source = self._read(texts)
         (memory,) = self.encoder.run(["memory"], {"source": source})
         past = np.zeros((*memory.shape[:4], 0, memory.shape[5]), "float32")
@@ -62,7 +68,6 @@ class Translator:
         settings = self.settings
         rows = []
         for text in texts:
-            text = " ".join(unicodedata.normalize("NFC", text).split())
             if settings["lowercase"]:  # the official BPEmb models
                 text = re.sub(r"\d", "0", text.lower())
             # The pieces' index 0 is the unknown one; id 0 is padding here.
@@ -75,12 +80,13 @@ class Translator:
         return source
 
     def _write(self, ids):
-        ids = [index for index in ids if index != self.settings["end_id"]]
-        return self.target.decode(
-            [0 if index == self.settings["unk_id"] else index for index in ids]
-        )
+        settings = self.settings
+        left_out = settings["pad_id"], settings["start_id"], settings["end_id"]
+        ids = [index for index in ids if index not in left_out]
+        return self.target.decode([0 if index == settings["unk_id"] else index for index in ids])
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8")
     for translation in Translator(sys.argv[1]).translate(sys.argv[2:]):
         print(translation)

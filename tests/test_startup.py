@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -43,6 +44,17 @@ def test_a_defect_keeps_its_traceback():
 
 def run_python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+
+
+def test_what_is_redirected_is_utf_8():
+    code = "from transformer_tf.startup import run_command as f; f(lambda: print('→ ß 中'))"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        timeout=120,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+    )
+    assert (result.returncode, result.stdout.decode().strip()) == (0, "→ ß 中")
 
 
 def test_nothing_is_said_at_start():

@@ -184,6 +184,8 @@ def test_a_shouted_sentence_is_translated_in_small_letters(translator):
     assert translator.attend("I SEE 3 RED CARS.").translation == said[0]
     assert translator.translate("I SEE 3 RED CARS.", recase=False) != said[0]
     assert translator.translate("USA") == translator.translate("USA", recase=False)
+    for text in ("彼はCDを買った。", "我买了一件T恤衫", "그는 CD를 샀다.", "أنا أحب DVD"):
+        assert translator.translate(text) == translator.translate(text, recase=False)
 
 
 def test_sentences_one_by_one(translator):

@@ -62,6 +62,7 @@ def run(distributions, tmp_path_factory):
         return result.stdout
 
     run.site = site
+    run.commands = list((site / "bin").iterdir())
     return run
 
 
@@ -98,10 +99,15 @@ def test_five_lines(run, checkpoint):
 
 
 def test_the_commands(run, checkpoint):
-    call = "import sys; from transformer_tf.commands.{0} import command; sys.exit(command())"
-    said = run("-c", call.format("translate"), "A tree.", "--checkpoint", checkpoint)
+    commands = {path.name.removeprefix("transformer-tf-"): path for path in run.commands}
+    assert set(commands) >= {"train", "translate", "evaluate", "export"}
+    said = run(commands["translate"], "A tree.", "--checkpoint", checkpoint)
     assert len(said.splitlines()) == 1
-    assert "training.max_epochs" in run("-c", call.format("train"), "--help")
+    assert "training.max_epochs" in run(commands["train"], "--help")
+    assert "--alignments" in run(commands["evaluate"], "--help")
+    assert "saved-model" in run(commands["export"], "--help")
+    how = run("-c", "from transformer_tf.startup import command_line as f; print(f('train'))")
+    assert how.strip() == "transformer-tf-train"
     default = run(
         "-c",
         "from transformer_tf.commands import project_folder as p; from transformer_tf.config "

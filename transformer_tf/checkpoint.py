@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from transformer_tf.config import Config, load_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.startup import command_line
 from transformer_tf.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # the back end is imported when there is a model
@@ -74,7 +75,7 @@ def save_weights(model: Transformer, path: Path) -> None:
     partial = path.with_name(f".{os.getpid()}.partial.weights.h5")
     try:
         bare.save_weights(partial)
-        with partial.open("rb") as file:
+        with partial.open("rb+") as file:  # Windows syncs what may be written
             os.fsync(file.fileno())
         os.replace(partial, path)
     except OSError as error:
@@ -110,6 +111,10 @@ def load_checkpoint(
         raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}")
     candidates = [folder / name for name in (BEST_WEIGHTS, LAST_WEIGHTS)]
     weights = next((path for path in candidates if path.is_file()), None)
+    if weights is None and (folder / "model.bin").is_file():
+        raise CheckpointError(f"{folder} was exported for CTranslate2: use --engine ctranslate2")
+    if weights is None and (folder / "step.onnx").is_file():
+        raise CheckpointError(f"{folder} was exported for ONNX: use examples/translate_onnx.py")
     if weights is None:
         raise CheckpointError(f"{folder} has no weights yet: {BEST_WEIGHTS} or {LAST_WEIGHTS}")
     try:
@@ -172,7 +177,7 @@ def find_checkpoint(root: Path, named: Path | None = None) -> Path:
     latest = _latest({path.resolve() for path in (Path("runs"), root / "runs")})
     if latest is None:
         raise CheckpointError(
-            "There is no translator yet: train one with python scripts/train.py, "
+            f"There is no translator yet: train one with {command_line('train')}, "
             "or name one with --checkpoint DIR"
         )
     return latest

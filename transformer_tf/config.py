@@ -205,7 +205,7 @@ class DecodingConfig:
         alignment_layer: The layer that tells it, from 1; None for the last.
         alignment_heads: Its heads, from 1, whose mean is taken; empty for all.
         alignment_query: The query that asks for a word: the one that says it (`output`), or the one
-            that reads it (`input`). `scripts/evaluate.py --alignments` finds what aligns best.
+            that reads it (`input`). `evaluate.py --alignments` finds what aligns best.
         restore: Whether translations of a `bpemb` model, all lower case and every digit a 0, get
             capitals by a truecaser learned from the training text and digits from the source.
         recase: Whether a text all in capitals, which no model has read much of, is translated in

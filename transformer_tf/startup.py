@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from transformer_tf.errors import TransformerTFError
 
 STARTED = time.monotonic()
+
+
+def command_line(name: str) -> str:
+    """How a user calls one of the commands: by its script in a checkout, else as installed."""
+    script = Path(__file__).resolve().parents[1] / "scripts" / f"{name}.py"
+    return f"python scripts/{name}.py" if script.is_file() else f"transformer-tf-{name}"
 
 
 def import_keras_quietly() -> None:
@@ -72,6 +80,8 @@ def run_command(main: Callable[[], int | None]) -> int:
     Returns:
         The exit status: 0, or 1 after an error, or 130 after Ctrl-C.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")  # as files are; Windows would choose cp1252
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         return _run(main)

@@ -389,7 +389,8 @@ class Translator:
 
 def _as_read(text: str, options: DecodingConfig) -> str:
     """A text as the model reads it: one that is all in capitals in small letters."""
-    shouted = text.isupper() and sum(map(str.isalpha, text)) >= SHORTEST_SHOUT
+    letters = list(filter(str.isalpha, text))  # those of some scripts are neither small nor capital
+    shouted = len(letters) >= SHORTEST_SHOUT and all(map(str.isupper, letters))
     return text.capitalize() if options.recase and shouted else text
 
 

@@ -16,7 +16,7 @@ def test_every_system_answers(checkpoint, monkeypatch, tmp_path):
     pytest.importorskip("tf2onnx", reason='pip install "transformer-tf[onnx]"')
     if keras.backend.backend() != "tensorflow":
         pytest.skip("exported under TensorFlow")
-    texts = [(f"I see {n} red cars.", "") for n in range(24)]
+    texts = [(f"I see {n} red cars.", "") for n in range(84)]
     monkeypatch.setattr(exported, "load_held_out", lambda folder, split: texts)
     rows = list(exported.measure_exported(checkpoint, EXAMPLE, rounds=1))
     assert [row["system"] for row in rows] == [system.name for system in exported.SYSTEMS]
@@ -24,6 +24,12 @@ def test_every_system_answers(checkpoint, monkeypatch, tmp_path):
         assert row["MB"] > 0
         assert row["first answer s"] > row["one sentence ms"] / 1000 > 0
         assert row["64 sentences ms"] > 0
+
+
+def test_too_few_sentences(checkpoint, monkeypatch):
+    monkeypatch.setattr(exported, "load_held_out", lambda folder, split: [("a", "b")] * 83)
+    with pytest.raises(TransformerTFError, match="has 83 test sentences; 84 are needed"):
+        next(exported.measure_exported(checkpoint, EXAMPLE, rounds=1))
 
 
 def test_no_rounds(checkpoint):

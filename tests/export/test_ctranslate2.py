@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from tests.conftest import ENGLISH, GERMAN, make_model
-from transformer_tf.checkpoint import LAST_WEIGHTS, build_model, save_checkpoint, save_weights
+from transformer_tf.checkpoint import (
+    LAST_WEIGHTS,
+    build_model,
+    load_checkpoint,
+    save_checkpoint,
+    save_weights,
+)
 from transformer_tf.config import load_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.text.tokenizer import Tokenizer
@@ -102,6 +108,11 @@ def test_errors(folders, tmp_path):
     translator = load_translator(folders[1])
     with pytest.raises(TransformerTFError, match="Attention needs the checkpoint itself"):
         translator.attend("A tree.")
+    with pytest.raises(CheckpointError, match="exported for CTranslate2: use --engine"):
+        load_checkpoint(folders[1])
+    assert translator.translate(
+        "A tree.", min_length=30, max_length=60
+    )  # more than the sentence may have
     with pytest.raises(ConfigError, match="needs decoding.beam_size above 1"):
         translator.translate("A tree.", coverage_penalty=0.2)
     export_ctranslate2(folders[0], tmp_path / "model")

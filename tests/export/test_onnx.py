@@ -58,7 +58,7 @@ def test_the_example_says_what_the_translator_says(tmp_path):
     """The translator that ships, greedily."""
     export.export_onnx(SHIPPED, tmp_path / "model")
     lines = (SHIPPED / "test.tsv").read_text(encoding="utf-8").splitlines()
-    texts = [*[line.split("\t")[0] for line in lines[::50]], "e\u0301te\u0301  x", "Äß 😀 中"]
+    texts = [*[line.split("\t")[0] for line in lines[::50]], "e\u0301te\u0301  x", "Äß 😀 中", ""]
     spy = "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], {}, '__main__')"
     spy += "; assert not {'transformer_tf', 'keras', 'tensorflow'} & set(sys.modules)"
     result = subprocess.run(
@@ -94,6 +94,11 @@ def test_another_folder_is_left_alone(decided, tmp_path):
     with pytest.raises(CheckpointError, match="exists and is not an exported model"):
         export.export_onnx(decided, tmp_path)
     assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_it_is_no_checkpoint(exported):
+    with pytest.raises(CheckpointError, match=r"exported for ONNX: use examples/translate_onnx"):
+        load_checkpoint(exported)
 
 
 def test_a_folder_that_cannot_be_written(decided, tmp_path):

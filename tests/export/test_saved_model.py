@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
+tf = pytest.importorskip("tensorflow", reason="a SavedModel is TensorFlow's")
 pytest.importorskip("tensorflow_text", reason='pip install "transformer-tf[text]"')
 
-from transformer_tf.export.saved_model import export_saved_model  # noqa: E402
+from transformer_tf.export.saved_model import SubWords, export_saved_model  # noqa: E402
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("a SavedModel is made under TensorFlow", allow_module_level=True)
@@ -28,6 +30,8 @@ STRANGE = [
     "a\u00adb\ufeff \x00c\x1fd\u3000e\u2028f\tg\u0085h",
     "e\u0301te\u0301",
     "i see 3",
+    "彼はCDを買った。",
+    "CD أنا أحب",
 ]
 LONG = "tree " * 100  # of at most 30 sub-words
 
@@ -129,3 +133,18 @@ def test_only_under_tensorflow(checkpoint, tmp_path, monkeypatch):
     with pytest.raises(TransformerTFError, match="unset KERAS_BACKEND, which is jax"):
         export_saved_model(checkpoint, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_sub_words_are_those_of_the_tokenizer(checkpoint, lowercase):
+    tokenizer = Tokenizer(checkpoint / "tokenizers" / "source.model", lowercase=lowercase)
+    words = SubWords(tokenizer)
+    texts = [*SENTENCES[:9], "A TREE", "25 cats", "٣ ３ cats", "Äß 😀"]
+    expected = [tokenizer.encode(text) for text in texts]
+    assert words.encode(tf.constant(texts)).to_list() == expected
+    zeros = tokenizer.encode("00 cats")
+    assert (tokenizer.encode("25 cats") == zeros) == lowercase
+    special = [tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id]
+    ids = [[*special[1:], *expected[0], *special], expected[-1]]
+    found = words.decode(tf.ragged.constant(ids)).numpy()
+    assert [text.decode() for text in found] == [tokenizer.decode(each) for each in ids]

@@ -266,9 +266,31 @@ def test_wrong_usage(run, arguments):
     assert "error: " in err
 
 
-def test_no_translator_yet(run, monkeypatch):
-    if (ROOT / "checkpoints" / "en-de").exists() or (ROOT / "runs").exists():
-        pytest.skip("there is a translator in this checkout")
+def test_a_file_is_not_written_over_while_it_is_read(run, checkpoint, tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("A tree.\n")
+    (tmp_path / "link.txt").symlink_to(path)
+    for output in ("mine.txt", "./mine.txt", "link.txt"):
+        status, out, err = run(
+            "--input", "mine.txt", "--output", output, "--checkpoint", checkpoint
+        )
+        assert (status, out) == (1, "")
+        assert "would be written over while it is read" in err
+        assert path.read_text() == "A tree.\n"
+
+
+def test_a_line_of_nothing_visible_has_no_map(run, checkpoint, tmp_path):
+    (tmp_path / "in.txt").write_text("\u200b\nA tree.\n", encoding="utf-8")
+    status, out, _ = run(
+        *("--input", "in.txt", "--attention", "a.html", "--checkpoint", checkpoint)
+    )
+    assert status == 0
+    assert out.splitlines()[0] == ""
+    assert len(out.splitlines()) == 2
+
+
+def test_no_translator_yet(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("transformer_tf.commands.translate.project_folder", lambda: tmp_path)
     status, _, err = run("x")
     assert status == 1
     assert "train one with python scripts/train.py" in err

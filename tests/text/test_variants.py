@@ -89,10 +89,14 @@ def test_pairs_come_first_then_as_many_variants_as_wanted(tmp_path):
 
 
 def test_no_variant_has_a_held_out_sentence(tmp_path):
-    held_out = [("i know HER", "x"), ("y", "wir haben 25 katzen")]
+    # Each would be made: without a held-out pair, it is.
+    held_out = [("i know HER", "x"), ("y", "wir haben 7 katzen")]
     pairs = [("I know her.", "Ich kenne sie."), ("We have 7 cats.", "Wir haben 7 Katzen.")]
     found = list(with_variants(pairs, held_out, 200.0, seed=0, directory=tmp_path))[2:]
     assert len(found) > 100
+    free = list(with_variants(pairs, [], 200.0, seed=0, directory=tmp_path))[2:]
+    for side, sentence in (0, held_out[0][0]), (1, held_out[1][1]):
+        assert fold(sentence) in {fold(pair[side]) for pair in free}
     assert not {fold(source) for source, _ in found} & {fold(source) for source, _ in held_out}
     assert not {fold(target) for _, target in found} & {fold(target) for _, target in held_out}
 

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from transformer_tf.benchmarks.process import WorkerProcess
+from transformer_tf.checkpoint import BEST_WEIGHTS, CONFIG_FILE
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.text.corpora import load_held_out
 
-BATCH_SIZE = 64
+SINGLE, BATCH_SIZE = 20, 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +71,11 @@ def measure_exported(folder: Path, example: Path, rounds: int) -> Iterator[dict[
 
     texts = [source for source, _ in load_held_out(folder, "test")]
     random.Random(0).shuffle(texts)
-    single, batch = texts[:20], texts[20 : 20 + BATCH_SIZE]
+    if len(texts) < SINGLE + BATCH_SIZE:
+        raise TransformerTFError(
+            f"{folder} has {len(texts)} test sentences; {SINGLE + BATCH_SIZE} are needed"
+        )
+    single, batch = texts[:SINGLE], texts[SINGLE : SINGLE + BATCH_SIZE]
     with tempfile.TemporaryDirectory() as name:
         folders = {}
         for number, system in enumerate(SYSTEMS):
@@ -87,13 +92,21 @@ def measure_exported(folder: Path, example: Path, rounds: int) -> Iterator[dict[
             for system in SYSTEMS:
                 measured[system].append(measured_now[system])
         for system, answers in measured.items():
-            files = [path for path in folders[system].rglob("*") if path.is_file()]
             names = answers[0].keys()
             yield {
                 "system": system.name,
-                "MB": sum(path.stat().st_size for path in files) / 1e6,
+                "MB": _size(folders[system]) / 1e6,
                 **{name: statistics.median(each[name] for each in answers) for name in names},
             }
+
+
+def _size(folder: Path) -> int:
+    """The bytes that translating needs: of weights the best, of a run no more than that."""
+    if (folder / BEST_WEIGHTS).is_file():
+        needed = [folder / BEST_WEIGHTS, folder / CONFIG_FILE, *folder.glob("tokenizers/*")]
+    else:
+        needed = [path for path in folder.rglob("*") if path.is_file()]
+    return sum(path.stat().st_size for path in needed)
 
 
 def _one_round(

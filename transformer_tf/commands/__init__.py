@@ -1,6 +1,6 @@
-"""The two commands that an installation brings: `transformer-tf-train`, `transformer-tf-translate`.
+"""The commands of an installation: `transformer-tf-train`, `-translate`, `-evaluate`, `-export`.
 
-`scripts/train.py` and `scripts/translate.py` are the same for a checkout.
+`scripts/train.py` and the others are the same for a checkout.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def parse_arguments() -> argparse.Namespace:
         "--engine",
         choices=("keras", "ctranslate2"),
         default="keras",
-        help="what to search with; ctranslate2 needs a folder that scripts/export.py wrote",
+        help="what to search with; ctranslate2 needs a folder that was exported for it",
     )
     files = parser.add_argument_group("files")
     files.add_argument(
@@ -203,6 +203,9 @@ def main() -> None:
     number_of_lines = text_lines.count_lines(arguments.input) if arguments.input else None
     if arguments.output and not arguments.output.parent.is_dir():
         raise DataError(f"Cannot write {arguments.output}: there is no such folder")
+    files = [path for path in (arguments.input, arguments.output) if path and path.exists()]
+    if len(files) == 2 and files[0].samefile(files[1]):
+        raise DataError(f"{arguments.output} would be written over while it is read")
 
     translator = load(arguments)
     if arguments.resume and translator.options.n_best > 1 and not arguments.json:
@@ -279,6 +282,7 @@ def warn_of_cut(text: str, parts: int) -> None:
 def draw(translator, arguments: argparse.Namespace) -> list[str]:
     """Draws the attention of the sentence, or of the lines of --input; returns the translations."""
     from transformer_tf.attention_maps import save_figure, save_page
+    from transformer_tf.text.cleaning import normalize_text
     from transformer_tf.text.lines import iterate_lines
 
     if arguments.attention.suffix.lower() != PAGE:
@@ -301,7 +305,7 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
     if len(lines) > MOST_ON_A_PAGE:
         raise DataError(f"A page holds at most {MOST_ON_A_PAGE} sentences; --input has more")
     for number, line in enumerate(lines, 1):
-        if line.strip() and not translator.fits(line):
+        if normalize_text(line) and not translator.fits(line):
             raise TransformerTFError(
                 f"Line {number} has more than {translator.max_source_length} sub-words, too many "
                 "for a map"

@@ -22,6 +22,7 @@ from transformer_tf.config import DecodingConfig, load_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.export.folders import replace_folder
 from transformer_tf.hypothesis import Hypothesis
+from transformer_tf.startup import command_line
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
@@ -93,7 +94,7 @@ def load_translator(folder: Path, overrides: Sequence[str] = (), threads: int = 
     """
     if not (folder / MODEL_FILE).is_file():
         raise CheckpointError(
-            f"{folder} is not a model for CTranslate2; make one with: python scripts/export.py "
+            f"{folder} is not a model for CTranslate2; make one with: {command_line('export')} "
             "--format ctranslate2 --output DIR"
         )
     try:
@@ -240,7 +241,7 @@ class CTranslate2Engine:
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """As `KerasEngine.search`, but that draws follow from the seed and the batch alone.
+        """As `KerasEngine.search`, but for draws: CTranslate2 repeats them in a new process only.
 
         Raises:
             ConfigError: If the options ask for what CTranslate2 does otherwise or not at all.
@@ -251,6 +252,7 @@ class CTranslate2Engine:
             ctranslate2.set_random_seed(options.seed)
         beam = options.beam_size > 1
         limits = [options.limit(len(source)) for source in sources]
+        longest = max(limits, default=1)
         results = self._translator.translate_batch(
             [[self._source_tokens[i] for i in source] for source in sources],
             None if prefixes is None else [self._names(prefix) for prefix in prefixes],
@@ -259,8 +261,8 @@ class CTranslate2Engine:
             num_hypotheses=options.n_best,
             length_penalty=options.length_penalty if beam else 0,
             coverage_penalty=options.coverage_penalty,
-            max_decoding_length=max(limits, default=1),
-            min_decoding_length=options.min_length,
+            max_decoding_length=longest,
+            min_decoding_length=min(options.min_length, longest),
             return_scores=beam or options.scores,
             sampling_topk=options.top_k if options.temperature else 1,
             sampling_topp=options.top_p,

@@ -243,7 +243,7 @@ class SubWords(tf.Module):
     def encode(self, text: tf.Tensor) -> tf.RaggedTensor:
         """The ids of normalised texts, without start and end."""
         if self._lowercase:
-            text = tf.strings.regex_replace(text, r"\d", "0")
+            text = tf.strings.regex_replace(text, r"\p{Nd}", "0")  # digits of any script
             text = tf.strings.lower(text, encoding="utf-8")
         index = self._model.tokenize(text)
         # The model's index of unknown pieces is 0, the id of padding here.
@@ -257,7 +257,8 @@ class SubWords(tf.Module):
         return tf.concat([ones * self.start_id, ids, ones * self.end_id], axis=1)
 
     def decode(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """The text of ids without start and end."""
+        """The text of ids; padding, start and end have none."""
+        ids = tf.ragged.boolean_mask(ids, (ids != self.pad_id) & (ids < self.start_id))
         values = ids.flat_values
         return self._model.detokenize(
             ids.with_flat_values(tf.where(values == self.unk_id, 0, values))
@@ -314,9 +315,8 @@ def _is_no_text(character: str) -> bool:
 
 def _shouted(text: tf.Tensor) -> tf.Tensor:
     letters = tf.strings.length(tf.strings.regex_replace(text, r"\P{L}", ""), unit="UTF8_CHAR")
-    small = tf.strings.regex_full_match(text, r"(?s).*[\p{Ll}\p{Lt}].*")
-    capital = tf.strings.regex_full_match(text, r"(?s).*\p{Lu}.*")
-    return (letters >= SHORTEST_SHOUT) & capital & ~small
+    others = tf.strings.regex_full_match(text, r"(?s).*[\p{Ll}\p{Lt}\p{Lo}\p{Lm}].*")
+    return (letters >= SHORTEST_SHOUT) & ~others
 
 
 def _capitalized(text: tf.Tensor) -> tf.Tensor:

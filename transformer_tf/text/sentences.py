@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 
 # A mark that may end a sentence, with the quotes and brackets that close after it.
-_END = re.compile(r"""(?P<mark>[.!?…]+|[。！？])["'”’»)\]]*(?:\s+|(?<=[。！？]))""")
+_END = re.compile(
+    r"""(?P<mark>[.!?…]+)["'”’»)\]]*\s+|[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*"""
+)
 # What a full stop does not end a sentence after, besides numbers ("14. März") and initials.
 _ABBREVIATIONS = frozenset(
     (

@@ -38,6 +38,7 @@ from transformer_tf.errors import (
     TrainingDivergedError,
 )
 from transformer_tf.scoring import score
+from transformer_tf.startup import command_line
 from transformer_tf.text.batching import Batches
 from transformer_tf.text.cleaning import removed_table
 from transformer_tf.text.corpora import Corpus, cache_directory, data_directory, load_corpus
@@ -311,7 +312,7 @@ class Trainer:
                     if self._signal.received and not self._finished():
                         raise Interrupted(
                             f"stopped after step {self.progress.step}; "
-                            f"go on with: python scripts/train.py --resume {self.folder}"
+                            f"go on with: {command_line('train')} --resume {self.folder}"
                         )
         finally:
             self._bar.close()

@@ -1,0 +1,77 @@
+"""The command line of the export; what it writes is tested in `tests/export`."""
+
+import sys
+
+import pytest
+
+from transformer_tf.commands import export
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Runs the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["export.py", *map(str, arguments)])
+        try:
+            status = export.command()
+        except SystemExit as exit_:
+            status = exit_.code
+        output = capsys.readouterr()
+        return status, output.out, output.err
+
+    return run
+
+
+def test_a_checkpoint_to_the_folder_one_is_in(run, checkpoint, tmp_path):
+    status, out, err = run(
+        *("--format", "checkpoint", "--checkpoint", checkpoint, "--output", "."),
+        *("--quantization", "float16", "decoding.beam_size=3"),
+    )
+    assert (status, err) == (0, "")
+    assert out == f"{checkpoint} → .\n"
+    assert "beam_size: 3" in (tmp_path / "config.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "arguments", "expected"),
+    [
+        ("ctranslate2", "export_ctranslate2", ["--quantization", "int8"], ["int8"]),
+        ("ctranslate2", "export_ctranslate2", [], [None]),
+        ("saved_model", "export_saved_model", ["decoding.a=1"], [("decoding.a=1",)]),
+        ("onnx", "export_onnx", [], []),
+    ],
+)
+def test_each_format_has_its_exporter(
+    run, checkpoint, tmp_path, monkeypatch, module, function, arguments, expected
+):
+    pytest.importorskip({"saved_model": "tensorflow_text", "onnx": "tf2onnx"}.get(module, module))
+    calls = []
+    name = f"transformer_tf.export.{module}.{function}"
+    monkeypatch.setattr(name, lambda *given: calls.append(given))
+    form = module.replace("_", "-")
+    status, _, err = run(
+        "--format", form, "--checkpoint", checkpoint, "--output", "new", *arguments
+    )
+    assert (status, err) == (0, "")
+    assert calls == [(checkpoint, tmp_path / "new", *expected)]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--format", "checkpoint"],
+        ["--format", "tflite", "--output", "x"],
+        ["--format", "checkpoint", "--output", "x", "--quantization", "int8"],
+        ["--format", "saved-model", "--output", "x", "--quantization", "int8"],
+        ["--format", "onnx", "--output", "x", "--quantization", "float16"],
+        ["--format", "onnx", "--output", "x", "decoding.beam_size=2"],
+        ["--format", "ctranslate2", "--output", "x", "decoding.beam_size=2"],
+    ],
+)
+def test_wrong_usage(run, arguments):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert "error: " in err

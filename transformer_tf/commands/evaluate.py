@@ -1,0 +1,150 @@
+"""Score a translator: [--checkpoint DIR] [--source FILE --reference FILE]."""
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+
+from transformer_tf.commands import project_folder
+from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.startup import import_keras_quietly, run_command
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(
+        description="Translate sentences and compare the translations with references: BLEU, chrF, "
+        "chrF++ and TER, by length, and the worst sentences."
+    )
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="DIR",
+        help="the translator's folder, or a folder of runs for its latest; by default "
+        "checkpoints/en-de, else the latest run",
+    )
+    parser.add_argument(
+        "--split", choices=("validation", "test"), help="of the run's own pairs; test by default"
+    )
+    parser.add_argument("--source", type=Path, metavar="FILE", help="a sentence a line, instead")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations")
+    parser.add_argument("--lowercase", action="store_true", help="capitals do not count")
+    parser.add_argument(
+        "--moses",
+        action="store_true",
+        help="BLEU over lower-cased Moses tokens, too, to compare with papers that have it",
+    )
+    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    parser.add_argument(
+        "--worst", type=int, default=10, metavar="N", help="show the N worst sentences (10)"
+    )
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="bootstrap samples behind the confidence intervals (1000); 0 for none",
+    )
+    parser.add_argument(
+        "--alignments",
+        action="store_true",
+        help="measure word alignments instead, on the phrasebook (English to German), "
+        "and find the heads that align best",
+    )
+    parser.add_argument(
+        "--challenge",
+        type=Path,
+        metavar="FILE",
+        help="translate hard sentences instead, such as examples/challenge.tsv, and count how many "
+        "translations have what the file expects",
+    )
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="decoding.key=value",
+        help="changes how translations are searched for",
+    )
+    arguments = parser.parse_args()
+    if (arguments.source is None) != (arguments.reference is None):
+        parser.error("--source and --reference go together")
+    if arguments.source and arguments.split:
+        parser.error("give --split or files, not both")
+    for name in ("alignments", "challenge"):
+        if getattr(arguments, name) and (arguments.source or arguments.split):
+            parser.error(f"--{name} has sentences of its own")
+    if arguments.alignments and arguments.challenge:
+        parser.error("give --alignments or --challenge, not both")
+    if arguments.worst < 0 or arguments.resamples < 0 or arguments.resamples == 1:
+        parser.error("--worst is at least 0, --resamples 0 or at least 2")
+    return arguments
+
+
+def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, str]]:
+    """The sentences with their references."""
+    from transformer_tf.text.corpora import load_held_out
+    from transformer_tf.text.lines import read_lines
+
+    if not arguments.source:
+        return load_held_out(folder, arguments.split or "test")
+    sources, references = read_lines(arguments.source), read_lines(arguments.reference)
+    if len(sources) != len(references) or not sources:
+        raise DataError(
+            f"{arguments.source} has {len(sources)} lines and {arguments.reference} "
+            f"{len(references)}; there must be one reference for each, and at least one"
+        )
+    return list(zip(sources, references, strict=True))
+
+
+def main() -> None:
+    """Scores what the command line says."""
+    arguments = parse_arguments()
+    from transformer_tf.checkpoint import find_checkpoint, load_checkpoint
+
+    folder = find_checkpoint(project_folder(), arguments.checkpoint)
+    pairs = []
+    if not (arguments.alignments or arguments.challenge):
+        pairs = read_pairs(arguments, folder)
+    import_keras_quietly()
+    from transformer_tf.evaluation import (
+        AlignmentReport,
+        ChallengeReport,
+        Report,
+        challenge,
+        evaluate_alignments,
+        read_challenges,
+        report,
+    )
+    from transformer_tf.translator import Translator
+
+    config, model, source, target = load_checkpoint(folder, arguments.overrides)
+    translator = Translator.from_config(config, model, source, target)
+    found: Report | AlignmentReport | ChallengeReport
+    title = str(folder)
+    if arguments.alignments:
+        if (config.data.source_language, config.data.target_language) != ("en", "de"):
+            raise ConfigError(f"The phrasebook is English to German, unlike {folder}")
+        found = evaluate_alignments(translator)
+    elif arguments.challenge:
+        found = challenge(translator, read_challenges(arguments.challenge))
+    else:
+        found = report(
+            translator,
+            [sentence for sentence, _ in pairs],
+            [reference for _, reference in pairs],
+            arguments.lowercase,
+            arguments.resamples,
+            arguments.worst,
+            config.data.target_language if arguments.moses else None,
+            progress=True,
+        )
+        of = arguments.source or f"{arguments.split or 'test'} split"
+        title = f"{folder}, {of}"
+    if arguments.json:
+        print(json.dumps({"checkpoint": str(folder), **dataclasses.asdict(found)}))
+    else:
+        print(f"{title}\n{found.summary()}")
+
+
+def command() -> int:
+    """The command `transformer-tf-evaluate`; returns its exit status."""
+    return run_command(main)
