@@ -6,4 +6,4 @@ python -m ruff format --check .
 python -m ruff check .
 python -m mypy
 lint-imports --no-logo
-python -m pytest "$@"
+python -m pytest -n 2 --dist loadfile "$@"

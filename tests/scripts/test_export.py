@@ -1,6 +1,7 @@
 """The command line of the export; what it writes is tested in `tests/export`."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_a_checkpoint_to_the_folder_one_is_in(run, checkpoint, tmp_path):
     ],
 )
 def test_each_format_has_its_exporter(
-    run, checkpoint, tmp_path, monkeypatch, module, function, arguments, expected
+    run, checkpoint, monkeypatch, module, function, arguments, expected
 ):
     pytest.importorskip({"saved_model": "tensorflow_text", "onnx": "tf2onnx"}.get(module, module))
     calls = []
@@ -55,7 +56,7 @@ def test_each_format_has_its_exporter(
         "--format", form, "--checkpoint", checkpoint, "--output", "new", *arguments
     )
     assert (status, err) == (0, "")
-    assert calls == [(checkpoint, tmp_path / "new", *expected)]
+    assert calls == [(checkpoint, Path("new"), *expected)]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,19 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
+
+
+def add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    """The option that says which translator."""
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="DIR",
+        help="the translator's folder, or a folder of runs for its latest; by default "
+        "checkpoints/en-de, else the latest run",
+    )
 
 
 def project_folder() -> Path:

@@ -5,7 +5,7 @@ import dataclasses
 import json
 from pathlib import Path
 
-from transformer_tf.commands import project_folder
+from transformer_tf.commands import add_checkpoint, project_folder
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.startup import import_keras_quietly, run_command
 
@@ -16,13 +16,7 @@ def parse_arguments() -> argparse.Namespace:
         description="Translate sentences and compare the translations with references: BLEU, chrF, "
         "chrF++ and TER, by length, and the worst sentences."
     )
-    parser.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="DIR",
-        help="the translator's folder, or a folder of runs for its latest; by default "
-        "checkpoints/en-de, else the latest run",
-    )
+    add_checkpoint(parser)
     parser.add_argument(
         "--split", choices=("validation", "test"), help="of the run's own pairs; test by default"
     )

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from transformer_tf.commands import project_folder
+from transformer_tf.commands import add_checkpoint, project_folder
 from transformer_tf.startup import import_keras_quietly, run_command
 
 QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
@@ -21,13 +21,7 @@ def parse_arguments() -> argparse.Namespace:
         help="what it is for: the C++ engine, TensorFlow alone, an ONNX runtime, or this package, "
         "without what only training needs",
     )
-    parser.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="DIR",
-        help="the translator's folder, or a folder of runs for its latest; by default "
-        "checkpoints/en-de, else the latest run",
-    )
+    add_checkpoint(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", required=True, help="the new folder")
     parser.add_argument(
         "--quantization", choices=QUANTIZATIONS, help="store weights so; by default as float32"
@@ -55,24 +49,23 @@ def main() -> None:
     from transformer_tf.checkpoint import find_checkpoint
 
     folder = find_checkpoint(project_folder(), arguments.checkpoint)
-    output = arguments.output.resolve()  # "." has no name
     if arguments.format == "checkpoint":
         from transformer_tf.export.lean import export_checkpoint
 
         half = arguments.quantization == "float16"
-        export_checkpoint(folder, output, half, arguments.overrides)
+        export_checkpoint(folder, arguments.output, half, arguments.overrides)
     elif arguments.format == "saved-model":
         from transformer_tf.export.saved_model import export_saved_model
 
-        export_saved_model(folder, output, tuple(arguments.overrides))
+        export_saved_model(folder, arguments.output, tuple(arguments.overrides))
     elif arguments.format == "onnx":
         from transformer_tf.export.onnx import export_onnx
 
-        export_onnx(folder, output)
+        export_onnx(folder, arguments.output)
     else:
         from transformer_tf.export.ctranslate2 import export_ctranslate2
 
-        export_ctranslate2(folder, output, arguments.quantization)
+        export_ctranslate2(folder, arguments.output, arguments.quantization)
     print(f"{folder} → {arguments.output}")
 
 

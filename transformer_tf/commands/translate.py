@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from transformer_tf.commands import project_folder
+from transformer_tf.commands import add_checkpoint, project_folder
 from transformer_tf.errors import ConfigError, DataError, TransformerTFError
 from transformer_tf.startup import (
     import_keras_quietly,
@@ -42,13 +42,7 @@ def parse_arguments() -> argparse.Namespace:
         "started bare in a terminal, it asks for sentences."
     )
     parser.add_argument("sentence", nargs="?", help="what to translate")
-    parser.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="DIR",
-        help="the translator's folder, or a folder of runs for its latest; by default "
-        "checkpoints/en-de, else the latest run",
-    )
+    add_checkpoint(parser)
     parser.add_argument(
         "--engine",
         choices=("keras", "ctranslate2"),

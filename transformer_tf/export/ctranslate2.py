@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +18,7 @@ from transformer_tf.checkpoint import (
 )
 from transformer_tf.config import DecodingConfig, load_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
-from transformer_tf.export.folders import replace_folder
+from transformer_tf.export.folders import new_folder
 from transformer_tf.hypothesis import Hypothesis
 from transformer_tf.startup import command_line
 from transformer_tf.text.tokenizer import Tokenizer
@@ -65,19 +63,9 @@ def export_ctranslate2(folder: Path, target: Path, quantization: str | None = No
     specification.optimize(quantization=quantization)
     if target.exists() and not (target / MODEL_FILE).is_file():
         raise CheckpointError(f"{target} exists and is not an exported model; name a new folder")
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+    with new_folder(target, others=(RuntimeError,)) as partial:
         save_checkpoint(partial, config, source_tokenizer, target_tokenizer)
         specification.save(str(partial))
-        replace_folder(partial, target)
-    except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise CheckpointError(f"Cannot write {target}: {reason}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            shutil.rmtree(partial, ignore_errors=True)
 
 
 def load_translator(folder: Path, overrides: Sequence[str] = (), threads: int = 0) -> Translator:

@@ -18,7 +18,7 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.errors import CheckpointError
-from transformer_tf.export.folders import replace_folder
+from transformer_tf.export.folders import new_folder
 
 COPIED = ("validation.tsv", "test.tsv", "corpus.json", "metrics.csv", "samples.txt", "curves.png")
 
@@ -55,8 +55,7 @@ def export_checkpoint(
         ),
         training=dataclasses.replace(config.training, directory=None),
     )
-    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    try:
+    with new_folder(output) as partial:
         save_checkpoint(partial, config, source, target)
         save_weights(model, partial / BEST_WEIGHTS)
         if half:
@@ -64,11 +63,6 @@ def export_checkpoint(
         for name in COPIED:
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, partial / name)
-        replace_folder(partial, output)
-    except OSError as error:
-        raise CheckpointError(f"Cannot write {output}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _names(files: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:

@@ -7,8 +7,6 @@ ONNX: `examples/translate_onnx.py` is one, in NumPy.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import warnings
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from keras import ops
 from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
 from transformer_tf.config import Config
 from transformer_tf.errors import CheckpointError, TransformerTFError
-from transformer_tf.export.folders import replace_folder
+from transformer_tf.export.folders import new_folder
 from transformer_tf.layers import padding_mask
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
@@ -55,8 +53,7 @@ def export_onnx(folder: Path, output: Path) -> None:
     config, model, source, target = load_checkpoint(folder, ("decoding.precision=float32",))
     if output.exists() and not (output / STEP_FILE).is_file():
         raise CheckpointError(f"{output} exists and is not an exported model; name a new folder")
-    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    try:
+    with new_folder(output) as partial:
         save_checkpoint(partial, config, source, target)
         for graph, name in (EncoderGraph(model), ENCODER_FILE), (StepGraph(model), STEP_FILE):
             with warnings.catch_warnings():
@@ -65,11 +62,6 @@ def export_onnx(folder: Path, output: Path) -> None:
                     partial / name, format="onnx", verbose=False, input_signature=graph.signature()
                 )
         (partial / SETTINGS_FILE).write_text(json.dumps(_settings(config, model, source, target)))
-        replace_folder(partial, output)
-    except OSError as error:
-        raise CheckpointError(f"Cannot write {output}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _settings(config: Config, model: Transformer, source: Tokenizer, target: Tokenizer) -> dict:

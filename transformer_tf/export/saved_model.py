@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,7 +24,7 @@ from transformer_tf.decoding.greedy import GreedySearch
 from transformer_tf.decoding.loop import translate_ids
 from transformer_tf.decoding.search import IMPOSSIBLE
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
-from transformer_tf.export.folders import replace_folder
+from transformer_tf.export.folders import new_folder
 from transformer_tf.startup import standard_error_kept_back
 from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.text.tokenizer import Tokenizer
@@ -71,19 +69,12 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
         module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
     if output.exists() and not (output / MODEL_FILE).is_file():
         raise CheckpointError(f"{output} exists and is not a SavedModel; name a new folder")
-    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    try:
+    with new_folder(output, others=(tf.errors.OpError,)) as partial:
         tf.saved_model.save(
             module,
             str(partial),
             signatures={"serving_default": module.translate, "attend": module.attend},
         )
-        replace_folder(partial, output)
-    except (OSError, tf.errors.OpError) as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise CheckpointError(f"Cannot write {output}: {reason[:200]}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 class TranslationModule(tf.Module):
