@@ -1,4 +1,5 @@
 import dataclasses
+import os
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,14 @@ def test_overrides_win_over_the_file(tmp_path):
         (["data.files=[[a.tsv]]"], "data.files needs data.corpus=files, not phrasebook"),
         (["data.corpus=files", "data.files=[[a,b,c]]"], r"data.files is a list of \[FILE\]"),
         (["data.corpus=files", "data.files=[a.tsv]"], "data.files must be"),
+        (["training.seed=-1"], r"training.seed must be at least 0 and less than 2\*\*32, not -1"),
+        (["training.seed=5000000000"], "training.seed must be at least 0"),
+        (
+            ["training.precision=mixed_float16", "training.accumulation_steps=2"],
+            "accumulation_steps needs float32 or mixed_bfloat16",
+        ),
+        (["decoding.alignment_layer=5"], "decoding.alignment_layer must be from 1 to 4, not 5"),
+        (["decoding.alignment_heads=[1, 9]"], "alignment_heads must be from 1 to 8, not 9"),
         (["data.max_malformed=1"], "data.max_malformed must be at least 0 and less than 1"),
     ],
 )
@@ -89,6 +98,44 @@ def test_round_trip(tmp_path):
     assert config.training.samples == ('Grüße: 5, "x"', "b")
     save_config(config, tmp_path / "c.yaml")
     assert load_config(tmp_path / "c.yaml") == config
+
+
+def test_a_configuration_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "config.yaml"
+    save_config(Config(), path)
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        save_config(load_config(None, ["model.d_ff=16"]), path)
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("data:\n  target_language: no\n", "data.target_language must be text.*says False"),
+        ("data:\n  source_language: null\n", "data.source_language must be text.*says None"),
+        ("training:\n  samples: [Yes., yes]\n", "training.samples must be text.*says True"),
+    ],
+)
+def test_words_that_yaml_takes_for_something_else(tmp_path, content, message):
+    path = tmp_path / "c.yaml"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match=message):
+        load_config(path)
+    path.write_text("data:\n  target_language: 'no'\n")
+    assert load_config(path).data.target_language == "no"
+
+
+def test_a_list_of_heads_in_a_call():
+    options = dataclasses.replace(Config().decoding, alignment_heads=[2, 1])
+    assert hash(options) == hash(dataclasses.replace(Config().decoding, alignment_heads=(2, 1)))
 
 
 def test_an_empty_file_and_an_empty_section_are_the_defaults(tmp_path):

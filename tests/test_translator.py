@@ -3,6 +3,7 @@ import pytest
 
 from tests.conftest import ENGLISH, GERMAN
 from transformer_tf.alignment import attention_of_words, link_words
+from transformer_tf.config import DecodingConfig
 from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.hypothesis import Hypothesis
 from transformer_tf.text.tokenizer import Tokenizer
@@ -186,6 +187,67 @@ def test_a_shouted_sentence_is_translated_in_small_letters(translator):
     assert translator.translate("USA") == translator.translate("USA", recase=False)
     for text in ("彼はCDを買った。", "我买了一件T恤衫", "그는 CD를 샀다.", "أنا أحب DVD"):
         assert translator.translate(text) == translator.translate(text, recase=False)
+
+
+def test_a_shouted_sentence_is_measured_as_it_is_read(translator):
+    """In capitals it has more sub-words than the model takes, in small letters fewer."""
+    text = "I SEE 3 RED CARS AND A TREE."
+    fits = len(translator.source_tokenizer.encode(text.capitalize()))
+    short = Translator(
+        translator.engine,
+        translator.source_tokenizer,
+        translator.target_tokenizer,
+        translator.options,
+        max_source_length=fits,
+    )
+    assert len(translator.source_tokenizer.encode(text)) > fits
+    assert short.split(text) == [text.capitalize()]
+    assert short.fits(text)
+    assert short.attend(text).translation == short.translate(text)
+    assert short.translate(text) == translator.translate(text)
+    parts = translator.split("NO! GO AWAY NOW!", DecodingConfig(split_sentences=True))
+    assert parts == ["No!", "Go away now!"]
+
+
+def test_draws_of_maps_depend_on_the_number_of_the_sentence(translator, checkpoint):
+    options = {"temperature": 1.0, "seed": 3}
+    drawing = Translator.load(checkpoint, [f"decoding.{k}={v}" for k, v in options.items()])
+    texts = ["A tree."] * 4
+    said = drawing.translate(texts)
+    assert len(set(said)) > 1
+    assert [drawing.attend(text, n).translation for n, text in enumerate(texts)] == said
+
+
+def test_a_long_prefix_is_kept_whole(translator):
+    prefix = "Ich sehe drei rote Autos und einen Baum"
+    length = len(translator.target_tokenizer.encode(prefix))
+    options = {"max_length": 60, "max_length_ratio": 0.0}
+    assert length > 10  # more than the translation of so short a sentence may have
+    assert translator.translate(["A tree."], prefixes=[prefix], **options)[0].startswith(prefix)
+    with pytest.raises(ConfigError, match="needs a larger decoding.max_length than 12"):
+        translator.translate(["A tree."], prefixes=[prefix * 2])
+
+
+def test_an_unknown_character_is_a_part_of_its_word(tmp_path):
+    source = without_bytes(ENGLISH, tmp_path / "source.model")
+    target = without_bytes(GERMAN, tmp_path / "target.model")
+
+    class Alike:
+        def attend(self, sources, target_inputs):
+            shapes = [(2, 3, len(t), len(s)) for s, t in zip(sources, target_inputs, strict=True)]
+            return [{"cross": np.ones(shape) / shape[-1]} for shape in shapes]
+
+    translator = Translator(Alike(), source, target)
+    text = "I see漢 3Ω red cars."
+    ids = source.encode(text)
+    assert ids.count(source.unk_id) == 2
+    said = [*target.encode("Ich sehe"), target.unk_id, *target.encode("Autos.")]
+    (words,) = translator.attend_words([text], [said], "output")
+    assert words.shape == (2, 3, 4, 5)  # the unknown one is written with spaces around it
+    (words,) = translator.attend_words([text], [said], "output", replace_unknowns=True)
+    replaced = translator._looked_at(source.encode_sentence(text), said, text)
+    assert replaced == ["▁I"]  # they look at all alike, so at the first
+    assert words.shape == (2, 3, 4, 5)
 
 
 def test_sentences_one_by_one(translator):

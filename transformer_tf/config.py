@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -242,6 +243,7 @@ class DecodingConfig:
         Raises:
             ConfigError: One line that names the key.
         """
+        object.__setattr__(self, "alignment_heads", tuple(self.alignment_heads))  # a list will do
         for key in ("batch_size", "beam_size", "n_best", "max_length"):
             if getattr(self, key) < 1:
                 raise ConfigError(f"decoding.{key} must be at least 1, not {getattr(self, key)}")
@@ -265,9 +267,14 @@ class DecodingConfig:
                 f"decoding.min_length must be less than decoding.max_length, not {self.min_length}"
             )
 
-    def limit(self, source_length: int) -> int:
-        """Most sub-words of the translation of a source of so many, start and end included."""
-        return min(self.max_length, int(self.max_length_ratio * source_length) + 10)
+    def limit(self, source_length: int, prefix_length: int = 0) -> int:
+        """Most sub-words of a translation.
+
+        Args:
+            source_length: Number of sub-words of the source, start and end included.
+            prefix_length: Number of those that the translation begins with.
+        """
+        return min(self.max_length, int(self.max_length_ratio * source_length) + 10 + prefix_length)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -307,6 +314,16 @@ class Config:
             if value is not None and value <= 0:
                 raise ConfigError(f"{key} must be more than 0, not {value}")
         model, tokenizer, training = self.model, self.tokenizer, self.training
+        if not 0 <= training.seed < 2**32:
+            raise ConfigError(
+                f"training.seed must be at least 0 and less than 2**32, not {training.seed}"
+            )
+        if training.precision == "mixed_float16" and training.accumulation_steps > 1:
+            raise ConfigError(
+                "training.accumulation_steps needs float32 or mixed_bfloat16: with mixed_float16 "
+                "some batches are left out, and the groups of batches would shift"
+            )
+        self._check_alignment()
         if training.best_metric != "perplexity" and training.validation_translations < 1:
             raise ConfigError(
                 f"training.best_metric={training.best_metric} needs training."
@@ -341,6 +358,19 @@ class Config:
                 "training.tokens_per_batch must hold at least one sentence of data.max_length + 2 "
                 f"= {self.data.max_length + 2} tokens, not {self.training.tokens_per_batch}"
             )
+
+    def _check_alignment(self) -> None:
+        """Whether the model has the layer and the heads that align."""
+        layer, heads = self.decoding.alignment_layer, self.decoding.alignment_heads
+        if layer is not None and not 1 <= layer <= self.model.num_layers:
+            raise ConfigError(
+                f"decoding.alignment_layer must be from 1 to {self.model.num_layers}, not {layer}"
+            )
+        for head in heads:
+            if not 1 <= head <= self.model.num_heads:
+                raise ConfigError(
+                    f"decoding.alignment_heads must be from 1 to {self.model.num_heads}, not {head}"
+                )
 
     def _check_files(self) -> None:
         lists = {
@@ -431,6 +461,7 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
     values: dict[str, Any] = {}
     if path is not None:
         values.update(_flatten(_read_yaml(Path(path))))
+        _check_texts(values, Path(path))
     for override in overrides:
         key, separator, value = override.partition("=")
         if not separator:
@@ -473,6 +504,8 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
             f"{folder} holds no run to go on with: it has no {path.name}. A run that was stopped "
             "before it wrote one has lost nothing; start it again"
         )
+    if not path.read_text(encoding="utf-8").strip():
+        raise ConfigError(f"{path} is empty: nobody can tell how the run was configured")
     for override in overrides:
         key = override.partition("=")[0].strip()
         if key not in RESUMABLE and not key.startswith("decoding."):
@@ -482,9 +515,23 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
 
 
 def save_config(config: Config, path: Path) -> None:
-    """Writes every key of a configuration as YAML, readable by `load_config`."""
+    """Writes every key of a configuration as YAML, readable by `load_config`, whole or not at all.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
     text = yaml.safe_dump(_plain(dataclasses.asdict(config)), sort_keys=False, allow_unicode=True)
-    Path(path).write_text(text, encoding="utf-8")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def help_text() -> str:
@@ -507,17 +554,33 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _keys(section: type = Config, prefix: str = "") -> Iterator[str]:
-    """The dotted names of all keys."""
+def _keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The dotted names of all keys, each with its type."""
     for name, hint in get_type_hints(section).items():
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
             yield from _keys(hint, f"{prefix}{name}.")
         else:
-            yield prefix + name
+            yield prefix + name, hint
+
+
+def _check_texts(values: Mapping[str, Any], path: Path) -> None:
+    """That what should be text is not what YAML makes of words such as no and null."""
+    for key, hint in _keys():
+        if hint is str:
+            texts = [values.get(key, "")]
+        elif hint == tuple[str, ...] and isinstance(values.get(key), list):
+            texts = values[key]
+        else:
+            continue
+        for text in texts:
+            if not isinstance(text, str):
+                raise ConfigError(
+                    f"{key} must be text, but {path} says {text!r} to YAML: write it in quotes"
+                )
 
 
 def _check_key(key: str) -> None:
-    known = list(_keys())
+    known = [name for name, _ in _keys()]
     if key in known:
         return
     # A key without its section, or in the wrong one, is nearest to its namesake.

@@ -20,7 +20,7 @@ from transformer_tf.alignment import (
 )
 from transformer_tf.attention import Attention
 from transformer_tf.config import Config, DecodingConfig
-from transformer_tf.errors import TransformerTFError
+from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.text.sentences import split_text
 from transformer_tf.text.tokenizer import Tokenizer
@@ -201,19 +201,27 @@ class Translator:
             )
         changed = dataclasses.replace(self.options, **options)
         parts: list[str] = []
+        shouts: list[bool] = []
         beginnings: list[list[int]] = []
         cuts: list[list[str]] = []
         for index, text in enumerate(texts):
-            cut = self.split(text, changed)
-            if len(cut) > 1 and on_cut and not self._fits(text):
+            read, shouted = _as_read(normalize_text(text), changed)
+            cut = self._parts(read, shouted, changed)
+            if len(cut) > 1 and on_cut and not self._fits(read):
                 on_cut(text, len(cut))
             parts += cut
+            shouts += [shouted] * len(cut)
             cuts.append(cut)
             if prefixes is not None and cut:
                 beginning = self.target_tokenizer.encode(normalize_text(prefixes[index]))
+                if len(beginning) >= changed.max_length:
+                    raise ConfigError(
+                        f"A prefix of {len(beginning)} sub-words needs a larger "
+                        f"decoding.max_length than {changed.max_length}"
+                    )
                 beginnings += [beginning, *[[] for _ in cut[1:]]]
         with tqdm(total=len(parts), desc="translating", unit="line", disable=not progress) as bar:
-            sources = [self._encode(_as_read(part, changed)) for part in parts]
+            sources = [self._encode(part) for part in parts]
             found = self.engine.search(
                 sources,
                 changed,
@@ -226,19 +234,25 @@ class Translator:
                 ],
             )
         translated = [
-            [self._translation(hypothesis, ids, part, changed) for hypothesis in hypotheses]
-            for hypotheses, ids, part in zip(found, sources, parts, strict=True)
+            [
+                self._translation(hypothesis, ids, part, shouted, changed)
+                for hypothesis in hypotheses
+            ]
+            for hypotheses, ids, part, shouted in zip(found, sources, parts, shouts, strict=True)
         ]
         if changed.alignment:
-            read = [_as_read(part, changed) for part in parts]
-            translated = self._aligned(translated, found, read, changed)
+            translated = self._aligned(translated, found, parts, changed)
         translations = iter(translated)
         return [_join([next(translations) for _ in cut], cut) for cut in cuts]
 
     def split(self, text: str, options: DecodingConfig | None = None) -> list[str]:
-        """Normalises a text and cuts it into parts that the model can take at a time."""
-        sentences = (options or self.options).split_sentences
-        return split_text(normalize_text(text), self._fits, sentences)
+        """A text as the model reads it, in parts that it can take at a time."""
+        options = options or self.options
+        return self._parts(*_as_read(normalize_text(text), options), options)
+
+    def _parts(self, read: str, shouted: bool, options: DecodingConfig) -> list[str]:
+        parts = split_text(read, self._fits, options.split_sentences)
+        return [part[:1].upper() + part[1:] for part in parts] if shouted else parts
 
     def _fits(self, text: str) -> bool:
         limit = self.max_source_length
@@ -252,17 +266,22 @@ class Translator:
         return [*ids[: self.max_source_length + 1], ids[-1]]
 
     def _translation(
-        self, hypothesis: Hypothesis, source_ids: Sequence[int], text: str, options: DecodingConfig
+        self,
+        hypothesis: Hypothesis,
+        source_ids: Sequence[int],
+        read: str,
+        shouted: bool,
+        options: DecodingConfig,
     ) -> Translation:
         ids, tokenizer = hypothesis.ids, self.target_tokenizer
         unknowns = None
         if options.replace_unknowns and tokenizer.unk_id in ids:
-            unknowns = self._looked_at(source_ids, ids, _as_read(text, options))
+            unknowns = self._looked_at(source_ids, ids, read)
         # A model may spell a line break in bytes; a translation is always one line.
         translated = normalize_text(tokenizer.decode(ids, unknowns))
         if options.restore:
-            translated = tokenizer.restore(translated, text)
-        if _as_read(text, options) != text:
+            translated = tokenizer.restore(translated, read)
+        if shouted:
             translated = translated.upper()
         return Translation(
             translated,
@@ -301,6 +320,7 @@ class Translator:
             [text for text, of_one in zip(texts, found, strict=True) for _ in of_one],
             [hypothesis.ids for of_one in found for hypothesis in of_one],
             choice.query,
+            options.replace_unknowns,
         )
         return [
             [
@@ -319,7 +339,11 @@ class Translator:
         ]
 
     def attend_words(
-        self, texts: Sequence[str], targets: Sequence[Sequence[int]], query: Query
+        self,
+        texts: Sequence[str],
+        targets: Sequence[Sequence[int]],
+        query: Query,
+        replace_unknowns: bool = False,
     ) -> Iterator[np.ndarray]:
         """Cross-attention between the words of sentences and of given translations.
 
@@ -327,6 +351,8 @@ class Translator:
             texts: Normalised sentences that the model can take.
             targets: The ids of a translation of each, without start and end.
             query: As in `AlignmentHeads`.
+            replace_unknowns: Whether unknown tokens of the translations are written as what they
+                look at most.
 
         Yields:
             For each sentence an array `(num_layers, num_heads, target_words, source_words)`.
@@ -338,20 +364,27 @@ class Translator:
             attended = self.engine.attend(
                 sources, [[tokenizer.start_id, *target] for target in targets[chosen]]
             )
-            for source, target, scores in zip(sources, targets[chosen], attended, strict=True):
-                yield attention_of_words(
-                    scores["cross"],
-                    self.source_tokenizer.tokens(source),
-                    tokenizer.tokens([*target, tokenizer.end_id]),
-                    query,
-                )
+            for text, source, target, scores in zip(
+                texts[chosen], sources, targets[chosen], attended, strict=True
+            ):
+                said = tokenizer.tokens([*target, tokenizer.end_id])
+                if replace_unknowns and tokenizer.unk_id in target:
+                    unknowns = iter(self._looked_at(source, target, text))
+                    said = [
+                        next(unknowns) if index == tokenizer.unk_id else token
+                        for index, token in zip([*target, tokenizer.end_id], said, strict=True)
+                    ]
+                # What is unknown stands in the text all the same, as a part of its word.
+                pieces = self.source_tokenizer.pieces(text)[: len(source) - 2]
+                read = ["<start>", *pieces, "<end>"]
+                yield attention_of_words(scores["cross"], read, said, query)
 
     def fits(self, text: str) -> bool:
         """Whether a text has something to translate, and can be taken as one."""
         text = normalize_text(text)
-        return bool(text) and self._fits(text)
+        return bool(text) and self._fits(_as_read(text, self.options)[0])
 
-    def attend(self, text: str) -> Attention:
+    def attend(self, text: str, number: int = 0) -> Attention:
         """Translates a sentence and keeps the attention scores.
 
         The text is taken as one, whatever `decoding.split_sentences` says. The scores are those of
@@ -360,6 +393,7 @@ class Translator:
 
         Args:
             text: A sentence.
+            number: Its number, which random draws depend on.
 
         Raises:
             TransformerTFError: If the text is empty or too long to be taken as one.
@@ -367,19 +401,19 @@ class Translator:
         text = normalize_text(text)
         if not text:
             raise TransformerTFError("There is no attention to show for an empty sentence")
-        if not self._fits(text):
+        options = dataclasses.replace(self.options, n_best=1)
+        read, shouted = _as_read(text, options)
+        if not self._fits(read):
             raise TransformerTFError(
                 f"Attention is shown for one sentence of at most {self.max_source_length} sub-words"
             )
-        options = dataclasses.replace(self.options, n_best=1)
-        read = _as_read(text, options)
         source_ids = self._encode(read)
-        found = self.engine.search([source_ids], options)[0][0]
+        found = self.engine.search([source_ids], options, numbers=[number])[0][0]
         tokenizer = self.target_tokenizer
         target_input = [tokenizer.start_id, *found.ids]
         return Attention(
             source=text,
-            translation=self._translation(found, source_ids, text, options).text,
+            translation=self._translation(found, source_ids, read, shouted, options).text,
             source_tokens=["<start>", *self.source_tokenizer.pieces(read), "<end>"],
             target_input_tokens=tokenizer.tokens(target_input),
             target_output_tokens=tokenizer.tokens([*found.ids, tokenizer.end_id]),
@@ -387,11 +421,11 @@ class Translator:
         )
 
 
-def _as_read(text: str, options: DecodingConfig) -> str:
-    """A text as the model reads it: one that is all in capitals in small letters."""
+def _as_read(text: str, options: DecodingConfig) -> tuple[str, bool]:
+    """A text as the model reads it, and whether it was all in capitals: it is in small letters."""
     letters = list(filter(str.isalpha, text))  # those of some scripts are neither small nor capital
     shouted = len(letters) >= SHORTEST_SHOUT and all(map(str.isupper, letters))
-    return text.capitalize() if options.recase and shouted else text
+    return (text.capitalize(), True) if options.recase and shouted else (text, False)
 
 
 def _join(parts: list[list[Translation]], texts: Sequence[str]) -> list[Translation]:

@@ -352,8 +352,9 @@ def test_failed_save_leaves_what_was_there(
         raise OSError("No space left on device")
 
     monkeypatch.setattr(figure, "savefig", write_half)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as caught:
         save_figure(figure, path)
+    assert caught.value.filename == str(path)
 
     if old_content is None:
         assert os.listdir(tmp_path) == []

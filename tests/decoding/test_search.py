@@ -9,6 +9,7 @@ import pytest
 
 from transformer_tf.config import DecodingConfig
 from transformer_tf.decoding import BeamSearch, GreedySearch
+from transformer_tf.decoding.greedy import _uniform
 from transformer_tf.decoding.search import arg_max, top_k
 
 VOCAB, END = 5, 4
@@ -257,6 +258,17 @@ def test_draws_from_the_likeliest():
         [1] * 50,
     )  # fmt: skip
     assert {row[0].ids[0] for row in found} == {0}
+
+
+def test_no_draw_is_certain():
+    """A number that rounds to 1 would be worth more than any score."""
+    for row, column in ((563 * 1009 + 8, 2246), (0, 0)):
+        columns = np.arange(column, column + 1, dtype="int32")
+        assert 0 < float(_uniform(0, np.int32([[row]]), columns)[0, 0]) < 1
+    rows = np.arange(2000, dtype="int32")[:, None]
+    numbers = np.asarray(_uniform(7, rows, np.arange(8002, dtype="int32")))
+    assert 0 < numbers.min() < 1e-6 and 1 - 1e-6 < numbers.max() < 1
+    assert abs(numbers.mean() - 0.5) < 1e-3
 
 
 def test_a_draw_depends_on_seed_and_sentence_alone():

@@ -32,6 +32,7 @@ STRANGE = [
     "i see 3",
     "彼はCDを買った。",
     "CD أنا أحب",
+    "\u200d \u200c",
 ]
 LONG = "tree " * 100  # of at most 30 sub-words
 

@@ -6,6 +6,7 @@ import os
 import runpy
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -277,6 +278,18 @@ def test_a_file_is_not_written_over_while_it_is_read(run, checkpoint, tmp_path):
         assert (status, out) == (1, "")
         assert "would be written over while it is read" in err
         assert path.read_text() == "A tree.\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_read_once(run, checkpoint, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    content = "A tree.\n\nI see 3 cars.\n"
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=[content])
+    writer.start()
+    status, out, _ = run("--input", "pipe", "--checkpoint", checkpoint)
+    writer.join(timeout=60)
+    assert status == 0
+    assert [bool(line) for line in out.splitlines()] == [True, False, True]
 
 
 def test_a_line_of_nothing_visible_has_no_map(run, checkpoint, tmp_path):

@@ -194,6 +194,7 @@ def test_the_table_of_what_was_removed(tmp_path: Path) -> None:
         ("u\0\N{COMBINING DIAERESIS}", "ü"),
         ("می\N{ZERO WIDTH NON-JOINER}خواهم", "می\N{ZERO WIDTH NON-JOINER}خواهم"),
         ("\N{IDEOGRAPHIC SPACE}", ""),
+        ("\N{ZERO WIDTH JOINER} \N{ZERO WIDTH NON-JOINER}", ""),
     ],
 )
 def test_normalize_text(text: str, expected: str) -> None:

@@ -125,6 +125,22 @@ def test_an_interrupted_encoding_leaves_nothing(pairs, tokenizers, tmp_path, mon
     assert list(tmp_path.iterdir()) == []
 
 
+def test_another_process_may_be_quicker(pairs, tokenizers, tmp_path, monkeypatch):
+    """Both encode; the second finds the folder of the first in its place, and takes it."""
+    write = encoded_module._write_folder
+
+    def write_twice(folder, *arguments):
+        monkeypatch.setattr(encoded_module, "_write_folder", write)
+        first.append(cached_pairs(pairs, *tokenizers, LIMIT, tmp_path))
+        write(folder, *arguments)
+
+    first = []
+    monkeypatch.setattr(encoded_module, "_write_folder", write_twice)
+    second = cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)
+    assert as_lists(second) == as_lists(first[0]) == expected(pairs, tokenizers)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_a_full_disk_is_told_in_one_line(pairs, tokenizers, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -23,6 +23,12 @@ def test_without_dropout_the_earliest_merge_comes_first():
     assert MergeDropout(SCORES, 0.0, 0).cut(["▁", "a", "b", "c"]) == ["▁ab", "c"]
 
 
+def test_what_is_spelt_in_bytes_stays_so():
+    """Even where the characters of the bytes' names are pieces."""
+    scores = {**SCORES, **dict.fromkeys("<0xF>", 0.0)}
+    assert MergeDropout(scores, 0.5, 0).cut(["▁", "<0xF0>"]) == ["▁", "<0xF0>"]
+
+
 def test_without_dropout_as_sentencepiece(tokenizer):
     model = tokenizer.bpemb.spm
     cutter = MergeDropout(tokenizer._piece_scores(), 0.0, 0)

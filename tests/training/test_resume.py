@@ -182,7 +182,18 @@ def test_a_damaged_state_gives_way_to_the_one_before(uninterrupted, tmp_path):
     shutil.copytree(uninterrupted[0], folder)
     newest, older = state._states(folder)
     content = newest.read_bytes()
-    for damaged in (content[: len(content) // 2], content[:900] + b"\0\1\2\3" + content[904:], b""):
+    # In the archive's directory: a version no one can read, and the mark of encryption.
+    entry = content.index(b"PK\1\2")
+    bad = [
+        content[: entry + 6] + b"\x6d" + content[entry + 7 :],
+        content[: entry + 8] + b"\1" + content[entry + 9 :],
+    ]
+    for damaged in (
+        content[: len(content) // 2],
+        content[:900] + b"\0\1\2\3" + content[904:],
+        b"",
+        *bad,
+    ):
         newest.write_bytes(damaged)
         with pytest.warns(UserWarning, match=f"{newest.name} is damaged .*trying the one before"):
             progress, _ = state.load_state(folder)
@@ -215,8 +226,27 @@ def test_a_full_disk_leaves_the_states_before(tmp_path, monkeypatch):
 def test_the_last_states_are_kept(tmp_path):
     for step in (1, 2, 30, 4):
         state.save_state(tmp_path, state.Progress(step=step), [], keep=2)
-    assert latest(tmp_path) == 30
-    assert len(state._states(tmp_path)) == 2
+    # 30 was damaged: else 4 would not follow it.
+    assert [path.name for path in state._states(tmp_path)] == [
+        "step-00000004.npz",
+        "step-00000002.npz",
+    ]
+    state.save_state(tmp_path, state.Progress(step=3), [], keep=1)
+    assert [path.name for path in state._states(tmp_path)] == ["step-00000003.npz"]
+
+
+def test_what_a_killed_process_left_is_removed(data, tmp_path):  # noqa: F811
+    folder = tmp_path / "run"
+    (folder / "state").mkdir(parents=True)
+    left = [
+        folder / "state" / ".step-00000007.npz.99",
+        folder / ".99.partial.weights.h5",
+        folder / ".config.yaml.99.part",
+    ]
+    for path in left:
+        path.write_bytes(b"half of it")
+    state.remove_leftovers(folder)
+    assert not any(path.exists() for path in left)
 
 
 def test_before_the_first_state_a_run_begins_anew(data, uninterrupted, tmp_path):  # noqa: F811
@@ -228,7 +258,7 @@ def test_before_the_first_state_a_run_begins_anew(data, uninterrupted, tmp_path)
     assert [row["step"] for row in trainer.fit()] == [3]
 
 
-def test_what_may_change_in_a_run_that_goes_on(uninterrupted):
+def test_what_may_change_in_a_run_that_goes_on(uninterrupted, tmp_path):
     folder = uninterrupted[0]
     assert load_run_config(folder, ["training.max_epochs=9"]).training.max_epochs == 9
     with pytest.raises(ConfigError, match="training.warmup_steps cannot change"):
@@ -237,6 +267,9 @@ def test_what_may_change_in_a_run_that_goes_on(uninterrupted):
         load_run_config(folder, ["training.warmup=9"])
     with pytest.raises(ConfigError, match="holds no run to go on with"):
         load_run_config(folder.parent)
+    (tmp_path / "config.yaml").touch()
+    with pytest.raises(ConfigError, match=r"config.yaml is empty"):
+        load_run_config(tmp_path)
 
 
 def test_another_corpus_is_refused(data, uninterrupted, monkeypatch):  # noqa: F811

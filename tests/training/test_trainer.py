@@ -194,6 +194,23 @@ def test_a_folder_in_use_is_left_alone(data, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_a_start_that_failed_can_be_repeated(data, tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises(ConfigError, match="tokenizer.vocab_size"):
+        Trainer(configure(data, "tokenizer.vocab_size=100000"), folder)
+    assert (folder / "test.tsv").is_file()
+    trainer = Trainer(configure(data), folder)
+    assert trainer.config.tokenizer.vocab_size < 100000
+    assert load_config(folder / "config.yaml") == trainer.config
+
+
+def test_steps_that_make_no_update_are_left_out(data, tmp_path):
+    options = ("training.accumulation_steps=4", "training.max_steps=7")
+    assert Trainer(configure(data, *options), tmp_path / "a").max_steps == 4
+    with pytest.raises(ConfigError, match="ends before training.accumulation_steps=4 batches"):
+        Trainer(configure(data, options[0], "training.max_steps=3"), tmp_path / "b")
+
+
 def test_wrong_data_leaves_no_folder(data, tmp_path):
     for overrides, message in [
         (["data.corpus=tatoba"], "Unknown corpus 'tatoba'.*tatoeba"),

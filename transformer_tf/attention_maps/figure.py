@@ -218,6 +218,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         path: Where to write it; ends in `.png`, `.svg` or `.pdf`, in either case.
 
     Raises:
+        OSError: If it cannot be written.
         ValueError: If `path` has another suffix.
     """
     path = Path(path)
@@ -233,6 +234,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     try:
         figure.savefig(partial, format=suffix[1:], dpi=dpi)
         os.replace(partial, path)
+    except OSError as error:  # in the caller's words, not with the name of the partial file
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         partial.unlink(missing_ok=True)
 

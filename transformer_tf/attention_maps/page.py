@@ -135,7 +135,7 @@ def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -
         partial.write_bytes(content.encode("utf-8", "replace"))
         os.replace(partial, path)
     except OSError as error:  # in the caller's words, not with the name of the partial file
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         partial.unlink(missing_ok=True)
 

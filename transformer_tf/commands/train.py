@@ -54,7 +54,7 @@ def main() -> None:
     else:
         config = load_config(arguments.config, arguments.overrides)
         name = f"{arguments.config.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
-        folder = config.training.directory or Path("runs") / name
+        folder = (config.training.directory or Path("runs") / name).expanduser()
 
     group = None
     if arguments.processes > 1:

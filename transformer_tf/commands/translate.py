@@ -115,6 +115,11 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
+def is_pipe(path: Path) -> bool:
+    """Whether a path is there, but no ordinary file or folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def number_or(*names: str) -> Callable[[str], int | str]:
     """A type of option: a number, or one of some names."""
 
@@ -194,7 +199,9 @@ def main() -> None:
         # Bytes of the command line that are not UTF-8 arrive as lone surrogates.
         encoded = arguments.sentence.encode("utf-8", "surrogateescape")
         text_lines.split_lines(encoded, "the sentence")
-    number_of_lines = text_lines.count_lines(arguments.input) if arguments.input else None
+    number_of_lines = None
+    if arguments.input and not is_pipe(arguments.input):  # a pipe can be read but once
+        number_of_lines = text_lines.count_lines(arguments.input)
     if arguments.output and not arguments.output.parent.is_dir():
         raise DataError(f"Cannot write {arguments.output}: there is no such folder")
     files = [path for path in (arguments.input, arguments.output) if path and path.exists()]
@@ -304,7 +311,10 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
                 f"Line {number} has more than {translator.max_source_length} sub-words, too many "
                 "for a map"
             )
-    attended = [translator.attend(line) if translator.fits(line) else None for line in lines]
+    attended = [
+        translator.attend(line, number) if translator.fits(line) else None
+        for number, line in enumerate(lines)
+    ]
     pages = [attention.page() for attention in attended if attention]
     if not pages:
         raise TransformerTFError("There is no attention to show for an empty sentence")

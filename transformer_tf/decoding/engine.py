@@ -180,11 +180,14 @@ class KerasEngine:
 
     def _search_chunk(self, sources, prefixes, numbers, length, size, options, compiled):
         count = len(sources)
-        limits = [options.limit(len(source)) for source in sources]
+        given = [0] * count if prefixes is None else [len(prefix) for prefix in prefixes]
+        limits = [
+            options.limit(len(source), known) for source, known in zip(sources, given, strict=True)
+        ]
         rows, max_length = count, max(limits)
         if compiled:
             rows = min(number for number in (*NUMBERS, max(size, *NUMBERS)) if number >= count)
-            max_length = options.limit(length)
+            max_length = options.limit(length, 0 if prefixes is None else _width(prefixes))
         else:
             length = max(map(len, sources))
         batch_size = min(rows, options.batch_size)
@@ -238,10 +241,13 @@ class KerasEngine:
         return self._functions[key]
 
 
+def _width(prefixes: Sequence[Sequence[int]]) -> int:
+    """The length to pad prefixes to, so that there are few shapes to compile for."""
+    return -(-max(1, *map(len, prefixes)) // 8) * 8
+
+
 def _pad_prefixes(prefixes: Sequence[Sequence[int]], compiled: bool) -> np.ndarray:
-    longest = max(1, *map(len, prefixes))
-    if compiled:
-        longest = -(-longest // 8) * 8
+    longest = _width(prefixes) if compiled else max(1, *map(len, prefixes))
     return np.array([[*prefix, *[-1] * (longest - len(prefix))] for prefix in prefixes], "int32")
 
 

@@ -92,7 +92,8 @@ def _uniform(seed: int, row, column):
     row, column = ops.cast(row, "uint32"), ops.cast(column, "uint32")
     row = _mix(row + np.uint32(0x9E3779B9 * (seed + 1) & 0xFFFFFFFF))
     bits = _mix(ops.bitwise_xor(row, _mix(column + np.uint32(1))))
-    return (ops.cast(ops.right_shift(bits, np.uint32(8)), "float32") + 0.5) * 2.0**-24
+    # 23 bits and a half are exact in float32; with one more the largest number would round to 1.
+    return (ops.cast(ops.right_shift(bits, np.uint32(9)), "float32") + 0.5) * 2.0**-23
 
 
 def _mix(x):

@@ -239,7 +239,10 @@ class CTranslate2Engine:
         if options.temperature:
             ctranslate2.set_random_seed(options.seed)
         beam = options.beam_size > 1
-        limits = [options.limit(len(source)) for source in sources]
+        given = [0] * len(sources) if prefixes is None else [len(prefix) for prefix in prefixes]
+        limits = [
+            options.limit(len(source), known) for source, known in zip(sources, given, strict=True)
+        ]
         longest = max(limits, default=1)
         results = self._translator.translate_batch(
             [[self._source_tokens[i] for i in source] for source in sources],

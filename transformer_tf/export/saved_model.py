@@ -282,6 +282,7 @@ def _normalized(text: tf.Tensor) -> tf.Tensor:
     text = tf.strings.regex_replace(text, _class_of(_is_no_text), "")
     text = tensorflow_text.normalize_utf8(text, "NFC")
     text = tf.strings.regex_replace(text, _class_of(str.isspace) + "+", " ")
+    text = tf.strings.regex_replace(text, r"^[\x{200C}\x{200D} ]+$", "")
     return tf.strings.strip(text)
 
 

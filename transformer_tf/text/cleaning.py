@@ -22,6 +22,7 @@ MAX_CHARACTERS = 1000  # for scripts that put no spaces between words
 
 # Format characters that change how neighbouring letters join, so they belong to the text.
 _JOINERS = frozenset("\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
+_JOINERS_AND_SPACE = "".join(_JOINERS) + " "
 
 
 def normalize_text(text: str) -> str:
@@ -30,7 +31,7 @@ def normalize_text(text: str) -> str:
     Control and format characters (NUL, byte order mark, soft hyphen, ...) and lone surrogates are
     removed, the rest is composed (Unicode NFC), every run of white space, line breaks and
     no-break spaces included, becomes one space, and both ends are stripped. The zero-width joiner
-    and non-joiner stay: some scripts spell with them.
+    and non-joiner stay, but not by themselves: some scripts spell with them.
 
     Args:
         text: Any text.
@@ -40,7 +41,8 @@ def normalize_text(text: str) -> str:
     """
     if not text.isprintable():
         text = "".join(filter(_is_text, text))
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    text = " ".join(unicodedata.normalize("NFC", text).split())
+    return text if text.strip(_JOINERS_AND_SPACE) else ""
 
 
 def clean_pair(source: str, target: str, max_length_ratio: float) -> tuple[str, str] | str:

@@ -141,15 +141,21 @@ def cached_pairs(
     try:
         if (found := _read_folder(folder)) is not None:
             return found
+        damaged = folder.exists()
         _write_folder(partial, _encoded_chunks(pairs, tokenizers, max_length), tokenizers)
-        if folder.exists():  # damaged, or made by another process in the meantime
+        if damaged:
             shutil.rmtree(folder)
-        os.replace(partial, folder)
+        try:
+            os.replace(partial, folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+            # Another process was quicker.
         read = _read_folder(folder)
     except OSError as error:
         raise DataError(
-            f"Cannot write the encoded corpus to {directory} ({error.strerror}): make room, or "
-            "name another folder with data.cache_directory"
+            f"Cannot write the encoded corpus to {directory} ({error.strerror or error}): "
+            "make room, or name another folder with data.cache_directory"
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

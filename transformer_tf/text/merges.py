@@ -45,8 +45,8 @@ class MergeDropout:
 
     def _word(self, pieces: Sequence[str]) -> Sequence[str]:
         word = "".join(pieces)
-        if any(character not in self.scores for character in word):
-            return pieces  # characters spelt in bytes, or unknown
+        if any(unit not in self.scores for unit in (*pieces, *word)):
+            return pieces  # characters spelt in bytes, such as <0xF0>, or unknown
         drawn = self._drawn.setdefault(word, [])
         if len(drawn) == VARIANTS:
             return self.random.choice(drawn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import tempfile
 from array import array
@@ -83,7 +84,8 @@ class PairWriter:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._file.close()  # a map of it, once it is made, stays
+        with contextlib.suppress(OSError):  # of a full disk, which `add` or `finish` has told of
+            self._file.close()  # a map of it, once it is made, stays
 
     def add(self, pair: Pair) -> None:
         """Appends a normalized pair, which has neither tabs nor line breaks."""

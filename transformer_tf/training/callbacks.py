@@ -87,9 +87,6 @@ class ProgressBar(Steps):
 class StopOnDivergence(Steps):
     """Ends the training at the first step whose loss is not a finite number.
 
-    The loss of a step is looked at after the next one has been started, so that an accelerator
-    need not wait for us.
-
     Args:
         step: Number of steps done before.
         describe: From the number of a step, counted from 0, to where its batch stands.
@@ -98,23 +95,13 @@ class StopOnDivergence(Steps):
     def __init__(self, step: int, describe: Callable[[int], str]):
         super().__init__(step)
         self.describe = describe
-        self.loss = 0.0
 
     def after_step(self, logs):
-        self.check(self.step - 2)
-        self.loss = logs["loss"]
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.check(self.step - 1)
-
-    def check(self, step: int | None = None) -> None:
-        """Looks at the last loss, that of a step counted from 0."""
-        step = self.step - 1 if step is None else step
-        if not np.isfinite(float(self.loss)):
+        loss = float(logs["loss"])
+        if not np.isfinite(loss):
             raise TrainingDivergedError(
-                f"The loss became {float(self.loss)} at step {step + 1} ({self.describe(step)})"
+                f"The loss became {loss} at step {self.step} ({self.describe(self.step - 1)})"
             )
-        self.loss = 0.0
 
 
 class AverageWeights(Steps):

@@ -25,7 +25,10 @@ from transformer_tf.errors import CheckpointError
 STATE_FOLDER = "state"
 _INFO = "info"
 # What reading half a file, or one with other bytes in it, can raise.
-DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
+DAMAGE = (
+    *(OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error),
+    *(NotImplementedError, RuntimeError),  # "version 10.9", "encrypted": a damaged directory
+)
 
 
 @dataclasses.dataclass
@@ -86,9 +89,12 @@ def save_state(
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
-    for old in _states(folder)[keep:]:
+    states = _states(folder)
+    place = states.index(path)
+    # Those of later steps were damaged: the run went on from one before them.
+    for needless in (*states[:place], *states[place + keep :]):
         with contextlib.suppress(OSError):
-            old.unlink()
+            needless.unlink()
     return path
 
 
@@ -113,6 +119,14 @@ def load_state(folder: Path) -> tuple[Progress, list[tuple[str, np.ndarray]]] | 
     if paths:
         raise CheckpointError(f"All states in {folder / STATE_FOLDER} are damaged")
     return None
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Deletes what a process that was killed while it wrote has left in the folder of a run."""
+    for pattern in (f"{STATE_FOLDER}/.step-*", ".*.partial.weights.h5", ".*.part"):
+        for path in folder.glob(pattern):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _read(path: Path) -> tuple[Progress, list[tuple[str, np.ndarray]]]:

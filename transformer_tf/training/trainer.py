@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
+    CONFIG_FILE,
     LAST_WEIGHTS,
     SOURCE_MODEL,
     TARGET_MODEL,
@@ -29,7 +30,7 @@ from transformer_tf.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from transformer_tf.config import Config
+from transformer_tf.config import Config, load_config, save_config
 from transformer_tf.errors import (
     CheckpointError,
     ConfigError,
@@ -41,7 +42,13 @@ from transformer_tf.scoring import score
 from transformer_tf.startup import command_line
 from transformer_tf.text.batching import Batches
 from transformer_tf.text.cleaning import removed_table
-from transformer_tf.text.corpora import Corpus, cache_directory, data_directory, load_corpus
+from transformer_tf.text.corpora import (
+    HELD_OUT,
+    Corpus,
+    cache_directory,
+    data_directory,
+    load_corpus,
+)
 from transformer_tf.text.encoded import EncodedPairs, cached_pairs, encode_pairs
 from transformer_tf.text.pairs import StoredPairs
 from transformer_tf.text.restoring import Truecaser
@@ -59,7 +66,7 @@ from transformer_tf.training.callbacks import (
 from transformer_tf.training.distribution import Group, check_all_alike, share_batches
 from transformer_tf.training.model import compile_training_model
 from transformer_tf.training.reports import TensorBoard, Translates, draw_curves, write_metrics
-from transformer_tf.training.state import Progress, load_state, save_state
+from transformer_tf.training.state import Progress, load_state, remove_leftovers, save_state
 from transformer_tf.training.stream import BatchStream, as_dataset
 from transformer_tf.transformer import Transformer
 
@@ -107,7 +114,7 @@ class Trainer:
         self.group = group or Group()
         if self.group.size > 1:
             _check_several_processes(config)
-        if not resume and self.group.writes and folder.exists() and any(folder.iterdir()):
+        if not resume and self.group.writes and folder.exists() and _in_use(folder):
             raise ConfigError(
                 f"training.directory={folder} holds files already: name a new folder, or go on "
                 f"with the run in it: --resume {folder}"
@@ -118,6 +125,7 @@ class Trainer:
         if self.group.writes:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = _lock(folder)
+            remove_leftovers(folder)
         self._prepare_tokenizers(resume)
 
         several = self.group.size > 1
@@ -143,6 +151,13 @@ class Trainer:
             training.max_epochs * self._stream.steps_per_epoch,
             training.max_steps or sys.maxsize,
         )
+        # Batches of a last, incomplete group would be computed for nothing.
+        self.max_steps -= self.max_steps % training.accumulation_steps
+        if not self.max_steps:
+            raise ConfigError(
+                f"The training ends before training.accumulation_steps="
+                f"{training.accumulation_steps} batches make an update"
+            )
         keras.utils.set_random_seed(training.seed)
         self.model = self._build_model()
         self.translation_model = copy or self.model
@@ -161,8 +176,8 @@ class Trainer:
         if resume:
             self.source_tokenizer = Tokenizer.load(folder / SOURCE_MODEL)
             self.target_tokenizer = Tokenizer.load(folder / TARGET_MODEL)
-            if self.group.writes:
-                save_checkpoint(folder, self.config, self.source_tokenizer, self.target_tokenizer)
+            if self.group.writes and load_config(folder / CONFIG_FILE) != self.config:
+                save_config(self.config, folder / CONFIG_FILE)
             return
         if not self.group.writes:
             # Every process makes the same ones, and only the first may write to the folder.
@@ -352,7 +367,6 @@ class Trainer:
             )
 
         def save(step: int) -> None:
-            watch.check()
             self.progress.step, self.progress.seconds = step, seconds()
             self._save()
 
@@ -570,6 +584,13 @@ def _check_several_processes(config: Config) -> None:
         raise ConfigError("training.max_minutes needs one process; use training.max_steps")
     if config.training.best_metric != "perplexity":
         raise ConfigError("training.best_metric of several processes must be perplexity")
+
+
+def _in_use(folder: Path) -> bool:
+    """Whether a folder has more in it than a start that failed may leave."""
+    started = {CONFIG_FILE, CORPUS_FILE, TOKENIZER_FOLDER, *(f"{name}.tsv" for name in HELD_OUT)}
+    names = {path.name for path in folder.iterdir()}
+    return bool({name for name in names if not name.startswith(".")} - started)
 
 
 def _lock(folder: Path) -> FileLock:
