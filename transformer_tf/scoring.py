@@ -150,7 +150,7 @@ def score_tokenized(
         import sacremoses
     except ImportError as error:
         raise ConfigError(
-            'BLEU over Moses tokens needs sacremoses: python -m pip install "transformer-tf[moses]"'
+            "BLEU over Moses tokens needs sacremoses: python -m pip install sacremoses"
         ) from error
     normalizer = sacremoses.MosesPunctNormalizer(language)
     tokenizer = sacremoses.MosesTokenizer(language)

@@ -30,7 +30,7 @@ try:
     from ctranslate2.specs import common_spec, transformer_spec
 except ImportError as error:
     raise TransformerTFError(
-        'CTranslate2 is not installed; install it with: pip install "transformer-tf[ctranslate2]"'
+        "CTranslate2 is not installed; install it with: python -m pip install ctranslate2"
     ) from error
 
 if TYPE_CHECKING:

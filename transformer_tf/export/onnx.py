@@ -25,7 +25,7 @@ try:
     import tf2onnx  # noqa: F401 what Keras converts with
 except ImportError as error:
     raise TransformerTFError(
-        'tf2onnx is not installed; install it with: pip install "transformer-tf[onnx]"'
+        "tf2onnx is not installed; install it with: python -m pip install tf2onnx onnx"
     ) from error
 
 ENCODER_FILE, STEP_FILE, SETTINGS_FILE = "encoder.onnx", "step.onnx", "translator.json"

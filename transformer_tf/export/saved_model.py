@@ -36,7 +36,7 @@ try:
 except ImportError as error:
     raise TransformerTFError(
         "A SavedModel of text needs TensorFlow Text, which has no package for Windows; elsewhere: "
-        'python -m pip install "transformer-tf[text]"'
+        "python -m pip install tensorflow-text"
     ) from error
 
 MODEL_FILE = "saved_model.pb"

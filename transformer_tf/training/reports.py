@@ -112,7 +112,7 @@ class TensorBoard:
         except ImportError as error:
             raise ConfigError(
                 "training.tensorboard=true needs tensorboardX: "
-                'python -m pip install "transformer-tf[tensorboard]"'
+                "python -m pip install tensorboard tensorboardX"
             ) from error
         self.writer = SummaryWriter(str(folder / "tensorboard"))
 
