@@ -73,5 +73,5 @@ def test_tensorboard_without_its_package(tmp_path, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with pytest.raises(ConfigError, match=r"transformer-tf\[tensorboard\]"):
+    with pytest.raises(ConfigError, match=r"pip install tensorboard tensorboardX"):
         reports.TensorBoard(tmp_path)
