@@ -4,7 +4,6 @@ import shutil
 import numpy as np
 import pytest
 
-from transformer_tf import checkpoint as module
 from transformer_tf.checkpoint import find_checkpoint, load_checkpoint, load_weights, save_weights
 from transformer_tf.errors import CheckpointError
 
@@ -41,7 +40,7 @@ def test_a_failed_save_leaves_the_old_weights(copy, monkeypatch):
     def full_disk(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module.os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     names = sorted(os.listdir(copy))
     with pytest.raises(CheckpointError, match="last.weights.h5: No space left on device"):
         save_weights(model, copy / "last.weights.h5")

@@ -10,15 +10,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transformer_tf.config import Config, load_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.files import whole_file
 from transformer_tf.startup import command_line
 from transformer_tf.text.tokenizer import Tokenizer
 
@@ -72,18 +71,11 @@ def save_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If they cannot be written, because the disk is full for instance.
     """
     bare = _without_optimizer(model)
-    partial = path.with_name(f".{os.getpid()}.partial.weights.h5")
     try:
-        bare.save_weights(partial)
-        with partial.open("rb+") as file:  # Windows syncs what may be written
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        with whole_file(path) as partial:
+            bare.save_weights(partial)
     except OSError as error:
-        reason = error.strerror or " ".join(str(error).split())
-        raise CheckpointError(f"Cannot write the weights {path}: {reason}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+        raise CheckpointError(f"Cannot write the weights {path}: {error.strerror}") from error
 
 
 def load_checkpoint(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ import yaml
 from jsonargparse import ArgumentError, ArgumentParser
 
 from transformer_tf.errors import ConfigError
+from transformer_tf.files import write_whole
 
 SAMPLES = (
     "He admired her as a great director.",
@@ -521,17 +521,7 @@ def save_config(config: Config, path: Path) -> None:
         OSError: If it cannot be written.
     """
     text = yaml.safe_dump(_plain(dataclasses.asdict(config)), sort_keys=False, allow_unicode=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, text.encode())
 
 
 def help_text() -> str:

@@ -210,8 +210,8 @@ def test_a_full_disk_leaves_the_states_before(tmp_path, monkeypatch):
     arrays = [("a", np.arange(5.0))]
     state.save_state(tmp_path, state.Progress(step=3), arrays, keep=2)
 
-    def full(file, **content):
-        file.write(b"PK half of it")
+    def full(path, **content):
+        path.write_bytes(b"PK half of it")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
@@ -239,9 +239,9 @@ def test_what_a_killed_process_left_is_removed(data, tmp_path):  # noqa: F811
     folder = tmp_path / "run"
     (folder / "state").mkdir(parents=True)
     left = [
-        folder / "state" / ".step-00000007.npz.99",
-        folder / ".99.partial.weights.h5",
-        folder / ".config.yaml.99.part",
+        folder / "state" / ".99-0123abcd.part.step-00000007.npz",
+        folder / ".99-0123abcd.part.last.weights.h5",
+        folder / ".99-0123abcd.part.config.yaml",
     ]
     for path in left:
         path.write_bytes(b"half of it")

@@ -6,7 +6,6 @@ no display and leaves no global state behind.
 
 import math
 import os
-import secrets
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from transformer_tf.attention_maps.fonts import (
     widest,
     wrapped,
 )
+from transformer_tf.files import whole_file
 
 FILE_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -230,14 +230,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     width, height = figure.get_size_inches()
     dpi = min(float(_DPI), math.sqrt(_MAX_PIXELS / (width * height)))
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    try:
+    with whole_file(path) as partial:
         figure.savefig(partial, format=suffix[1:], dpi=dpi)
-        os.replace(partial, path)
-    except OSError as error:  # in the caller's words, not with the name of the partial file
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _checked_scores(

@@ -10,7 +10,6 @@ import hashlib
 import html
 import json
 import os
-import secrets
 import string
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -27,6 +26,7 @@ from transformer_tf.attention_maps.words import (
     write_token,
     write_word,
 )
+from transformer_tf.files import write_whole
 
 _COLORS = 17  # anchors of the colour map; what lies between is mixed
 
@@ -129,15 +129,8 @@ def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -
     content = render_page(sentences)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    try:
-        # Half a character, as a damaged argument may have, becomes a question mark.
-        partial.write_bytes(content.encode("utf-8", "replace"))
-        os.replace(partial, path)
-    except OSError as error:  # in the caller's words, not with the name of the partial file
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-    finally:
-        partial.unlink(missing_ok=True)
+    # Half a character, as a damaged argument may have, becomes a question mark.
+    write_whole(path, content.encode("utf-8", "replace"))
 
 
 def _map(kind: str, each: PageMap) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from transformer_tf.checkpoint import (
 )
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.folders import new_folder
+from transformer_tf.files import whole_file
 
 COPIED = ("validation.tsv", "test.tsv", "corpus.json", "metrics.csv", "samples.txt", "curves.png")
 
@@ -76,7 +76,6 @@ def halve(path: Path) -> None:
     Raises:
         CheckpointError: If a weight has no float16.
     """
-    partial = path.with_name(f".{os.getpid()}.partial.h5")
 
     def copy(name: str, item: h5py.Group | h5py.Dataset) -> None:
         if isinstance(item, h5py.Group):
@@ -91,10 +90,6 @@ def halve(path: Path) -> None:
         for key, value in item.attrs.items():
             new.attrs[key] = value
 
-    try:
-        with h5py.File(path) as large, h5py.File(partial, "w") as small:
-            small.attrs.update(large.attrs)
-            large.visititems(copy)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as partial, h5py.File(path) as large, h5py.File(partial, "w") as small:
+        small.attrs.update(large.attrs)
+        large.visititems(copy)

@@ -6,8 +6,6 @@ import functools
 import gzip
 import io
 import lzma
-import os
-import secrets
 import shutil
 import stat
 import tarfile
@@ -18,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from transformer_tf.errors import DataError
+from transformer_tf.files import whole_file
 
 MAX_UNPACKED_RATIO = 100  # text packs to a third or a tenth; a file made to do harm to a thousandth
 MIN_LIMIT_BYTES = 64 << 20  # a small file may unpack to this much, however well it was packed
@@ -114,22 +113,18 @@ def unpack_member(archive: Path, member_name: str, destination: Path) -> None:
             f"{archive} should have one member {member_name}, not {len(named)} "
             f"({_some_names(members)}): delete it and run again, or get another copy."
         )
-    # Hidden, and unlike any other process's, so that two runs may unpack the same file at once.
-    partial = destination.with_name(
-        f".{destination.name}.{os.getpid()}.{secrets.token_hex(4)}.part"
-    )
     try:
-        with _open_member(archive, named[0].name) as source, partial.open("xb") as file:
+        with (
+            whole_file(destination) as partial,
+            _open_member(archive, named[0].name) as source,
+            partial.open("xb") as file,
+        ):
             shutil.copyfileobj(source, file, _READ_BYTES)
-        os.replace(partial, destination)
     except OSError as error:
         raise DataError(
             f"Could not write {destination}, unpacked from {archive} ({error.strerror or error}): "
             "check the folder and the space left."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
 
 
 def _existing(path: Path) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import IO
 from tqdm import tqdm
 
 from transformer_tf.errors import DataError
+from transformer_tf.files import whole_file
 
 
 def iterate_lines(file: IO[bytes], name: str) -> Iterator[str]:
@@ -97,17 +97,15 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     Raises:
         DataError: If it cannot be written. Nothing is left behind then.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
+        with (
+            whole_file(path) as partial,
+            partial.open("w", encoding="utf-8", newline="\n") as file,
+        ):
             for line in lines:
                 file.write(line + "\n")
-        os.replace(partial, path)
     except OSError as error:
         raise DataError(f"Cannot write {path}: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
 
 
 class LineWriter:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import sentencepiece
 from bpemb import BPEmb
 
 from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.files import write_whole
 from transformer_tf.text.merges import MergeDropout
 from transformer_tf.text.restoring import Truecaser, restore
 
@@ -260,10 +260,10 @@ class Tokenizer:
         }
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write_bytes(path, self.content)
+            write_whole(path, self.content)
             if self.truecaser:
                 self.truecaser.save(path.with_suffix(".truecase.tsv"))
-            _write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
+            write_whole(path.with_suffix(".json"), json.dumps(settings).encode())
         except OSError as error:
             raise DataError(f"Cannot write the tokenizer {path}: {error.strerror}") from error
 
@@ -311,13 +311,3 @@ def bpemb_url(language: str) -> str:
     # The multilingual models have moved.
     base = BPEmb.base_url_multi if language == "multi" else BPEmb.base_url
     return f"{base}{language}"
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    """Writes a file, whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

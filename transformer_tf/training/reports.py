@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from transformer_tf.errors import ConfigError
+from transformer_tf.files import write_whole
 from transformer_tf.tables import table
 
 Row = Mapping[str, Any]
@@ -43,7 +43,7 @@ def write_metrics(rows: Sequence[Row], path: Path) -> None:
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    _replace(path, text.getvalue().encode())
+    write_whole(path, text.getvalue().encode())
 
 
 def draw_curves(rows: Sequence[Row], path: Path) -> None:
@@ -75,7 +75,7 @@ def draw_curves(rows: Sequence[Row], path: Path) -> None:
         axes.legend()
     picture = io.BytesIO()
     figure.savefig(picture, dpi=120)
-    _replace(path, picture.getvalue())
+    write_whole(path, picture.getvalue())
 
 
 def summary_table(rows: Sequence[Row], most: int = 12) -> str:
@@ -142,9 +142,3 @@ class TensorBoard:
     def close(self) -> None:
         """Closes the file of events."""
         self.writer.close()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".partial-{path.name}")
-    partial.write_bytes(content)
-    os.replace(partial, path)

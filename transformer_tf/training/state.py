@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import warnings
 import zipfile
 import zlib
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from transformer_tf.errors import CheckpointError
+from transformer_tf.files import remove_partial_files, whole_file
 
 STATE_FOLDER = "state"
 _INFO = "info"
@@ -73,22 +73,15 @@ def save_state(
     info = {"progress": dataclasses.asdict(progress), "names": [name for name, _ in arrays]}
     content = {f"{number:05d}": value for number, (_, value) in enumerate(arrays)}
     content[_INFO] = np.frombuffer(json.dumps(info).encode(), dtype="uint8")
-    partial = directory / f".{path.name}.{os.getpid()}"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
-            np.savez(file, **content)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        with whole_file(path) as partial:
+            np.savez(partial, **content)  # type: ignore[arg-type]
     except OSError as error:
         raise CheckpointError(
             f"Cannot write the state {path}: {error.strerror or error}. The run can go on from "
             f"the state before it: --resume {folder}"
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
     states = _states(folder)
     place = states.index(path)
     # Those of later steps were damaged: the run went on from one before them.
@@ -123,10 +116,8 @@ def load_state(folder: Path) -> tuple[Progress, list[tuple[str, np.ndarray]]] | 
 
 def remove_leftovers(folder: Path) -> None:
     """Deletes what a process that was killed while it wrote has left in the folder of a run."""
-    for pattern in (f"{STATE_FOLDER}/.step-*", ".*.partial.weights.h5", ".*.part"):
-        for path in folder.glob(pattern):
-            with contextlib.suppress(OSError):
-                path.unlink()
+    for place in (folder, folder / STATE_FOLDER):
+        remove_partial_files(place)
 
 
 def _read(path: Path) -> tuple[Progress, list[tuple[str, np.ndarray]]]:
