@@ -87,3 +87,20 @@ def test_find_the_shipped_translator_else_the_latest_run(checkpoint, tmp_path, m
     assert find_checkpoint(tmp_path, tmp_path / "runs") == tmp_path / "runs" / "new"
     assert find_checkpoint(tmp_path, tmp_path / "runs" / "old") == tmp_path / "runs" / "old"
     assert find_checkpoint(tmp_path, tmp_path / "nowhere") == tmp_path / "nowhere"
+
+
+def test_a_disk_without_room_is_not_begun_on(copy, monkeypatch):
+    _, model, *_ = load_checkpoint(copy)
+    usage = shutil.disk_usage(copy)._replace(free=1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: usage)
+        patch.setattr(type(model), "save_weights", lambda *_: pytest.fail("begun"))
+        with pytest.raises(CheckpointError, match="last.weights.h5: No space left on device"):
+            save_weights(model, copy / "last.weights.h5")
+
+    def full(*_):  # what HDF5 says, where a quota is used up for instance
+        raise RuntimeError("Unable to flush\nfile")
+
+    monkeypatch.setattr(type(model), "save_weights", full)
+    with pytest.raises(CheckpointError, match="last.weights.h5: Unable to flush file"):
+        save_weights(model, copy / "last.weights.h5")

@@ -6,8 +6,9 @@ from transformer_tf.alignment import attention_of_words, link_words
 from transformer_tf.config import DecodingConfig
 from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.hypothesis import Hypothesis
+from transformer_tf.text.sentences import split_sentences
 from transformer_tf.text.tokenizer import Tokenizer
-from transformer_tf.translator import Translator
+from transformer_tf.translator import Translator, _first_words
 
 
 @pytest.fixture(scope="module")
@@ -257,3 +258,24 @@ def test_sentences_one_by_one(translator):
     cuts = []
     translator.translate([text], on_cut=lambda *cut: cuts.append(cut), split_sentences=True)
     assert cuts == []  # nothing was too long
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "numbers"),
+    [
+        ("I see. A big tree.", ["I see.", "A big tree."], [0, 2]),
+        ("これはペンです。あれは本です。", ["これはペンです。", "あれは本です。"], [0, 0]),
+        ("Tom: これ。あれ。 Ja.", ["Tom: これ。", "あれ。", "Ja."], [0, 1, 2]),
+        ("", [], []),
+    ],
+)
+def test_parts_begin_with_a_word_or_within_one(text, parts, numbers):
+    assert _first_words(text, parts) == numbers
+    assert split_sentences(text) == parts
+
+
+def test_alignments_of_text_without_spaces(translator):
+    """Its one word is all that there is to link to."""
+    found = translator.search(["見る。" * 3], alignment=True, split_sentences=True)[0][0]
+    assert len(found.text.split()) > 1
+    assert {source for source, _ in found.alignment} == {0}

@@ -58,7 +58,8 @@ class Attention:
         source_tokens: The tokens the encoder read, `<start>` and `<end>` included, with `▁` where
             a word begins.
         target_input_tokens: The tokens the decoder read, from `<start>` on.
-        target_output_tokens: The tokens the decoder said, the last of them `<end>`.
+        target_output_tokens: The tokens the decoder said, and `<end>`, which it did not come to
+            where `decoding.max_length` cut the translation.
         scores: For each kind (`encoder`, `decoder`, `cross`) an array
             `(num_layers, num_heads, query_len, key_len)`.
     """

@@ -11,6 +11,9 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,11 +74,16 @@ def save_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If they cannot be written, because the disk is full for instance.
     """
     bare = _without_optimizer(model)
+    needed = sum(weight.nbytes for weight in bare.get_weights())
     try:
+        # HDF5 can bring the process down when it meets a full disk: better not to begin.
+        if shutil.disk_usage(path.parent).free < needed:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         with whole_file(path) as partial:
             bare.save_weights(partial)
-    except OSError as error:
-        raise CheckpointError(f"Cannot write the weights {path}: {error.strerror}") from error
+    except (OSError, RuntimeError, ValueError) as error:  # the last two are HDF5's
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise CheckpointError(f"Cannot write the weights {path}: {reason}") from error
 
 
 def load_checkpoint(

@@ -253,6 +253,10 @@ class DecodingConfig:
         ):  # fmt: skip
             if getattr(self, key) < 0:
                 raise ConfigError(f"decoding.{key} must be at least 0, not {getattr(self, key)}")
+        if not 0 <= self.seed < 2**32:
+            raise ConfigError(
+                f"decoding.seed must be at least 0 and less than 2**32, not {self.seed}"
+            )
         if not 0 < self.top_p <= 1:
             raise ConfigError(f"decoding.top_p must be more than 0 and at most 1, not {self.top_p}")
         if self.n_best > self.beam_size:

@@ -22,6 +22,7 @@ from transformer_tf.alignment import (
     mean_of_heads,
 )
 from transformer_tf.errors import DataError
+from transformer_tf.files import write_whole
 from transformer_tf.scoring import (
     Metric,
     Scores,
@@ -314,5 +315,9 @@ def evaluate_alignments(translator: Translator) -> AlignmentReport:
 
 
 def write_report(scores: Scores, path: Path) -> None:
-    """Writes scores as JSON."""
-    path.write_text(json.dumps(dataclasses.asdict(scores), indent=2) + "\n", encoding="utf-8")
+    """Writes scores as JSON, whole or not at all.
+
+    Raises:
+        OSError: If they cannot be written.
+    """
+    write_whole(path, (json.dumps(dataclasses.asdict(scores), indent=2) + "\n").encode())

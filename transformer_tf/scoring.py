@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF, TER
@@ -129,6 +130,18 @@ def score_all(
     return found
 
 
+def check_moses() -> None:
+    """Says what is missing for `score_tokenized`, before there is work to lose.
+
+    Raises:
+        ConfigError: If sacremoses is not installed.
+    """
+    if find_spec("sacremoses") is None:
+        raise ConfigError(
+            "BLEU over Moses tokens needs sacremoses: python -m pip install sacremoses"
+        )
+
+
 def score_tokenized(
     translations: Sequence[str], references: Sequence[str], language: str
 ) -> Metric:
@@ -146,12 +159,9 @@ def score_tokenized(
         ValueError: If the two differ in number, or there are none.
     """
     _check(translations, references)
-    try:
-        import sacremoses
-    except ImportError as error:
-        raise ConfigError(
-            "BLEU over Moses tokens needs sacremoses: python -m pip install sacremoses"
-        ) from error
+    check_moses()
+    import sacremoses
+
     normalizer = sacremoses.MosesPunctNormalizer(language)
     tokenizer = sacremoses.MosesTokenizer(language)
     said, wanted = (

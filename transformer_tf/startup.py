@@ -23,11 +23,14 @@ def command_line(name: str) -> str:
     return f"python scripts/{name}.py" if script.is_file() else f"transformer-tf-{name}"
 
 
-def import_keras_quietly() -> None:
+def import_keras_quietly(compute: bool = True) -> None:
     """Imports Keras and its back end without the chatter of their start-up.
 
     TensorFlow's C++ parts write to file descriptor 2 before any log level is heard. What they
     say is kept back, and shown only if the import fails.
+
+    Args:
+        compute: Whether it may look for devices, which must wait where several processes join.
 
     Raises:
         TransformerTFError: If Keras or its back end cannot be imported.
@@ -40,7 +43,8 @@ def import_keras_quietly() -> None:
             if keras.backend.backend() == "jax":
                 _keep_compiled_programs()
             # TensorFlow says more when it looks for devices, at its first operation.
-            keras.ops.zeros(1)
+            if compute:
+                keras.ops.zeros(1)
         except (ImportError, ValueError) as error:  # such as a misspelt KERAS_BACKEND
             raise TransformerTFError(f"Keras cannot be started: {error}") from error
 
@@ -56,6 +60,13 @@ def leave_graphs_as_they_are() -> None:
         import tensorflow as tf
 
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
+def processors() -> int:
+    """How many processors this process may use; of those of the machine it may be given a few."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _keep_compiled_programs() -> None:
@@ -74,7 +85,7 @@ def _keep_compiled_programs() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
-def run_command(main: Callable[[], int | None]) -> int:
+def run_command(main: Callable[[], None]) -> int:
     """Runs a command and turns what went wrong into one line on stderr.
 
     Returns:
@@ -87,11 +98,11 @@ def run_command(main: Callable[[], int | None]) -> int:
         return _run(main)
 
 
-def _run(main: Callable[[], int | None]) -> int:
+def _run(main: Callable[[], None]) -> int:
     try:
-        status = main() or 0
+        main()
         sys.stdout.flush()
-        return status
+        return 0
     except TransformerTFError as error:
         message = str(error)
     except BrokenPipeError:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from transformer_tf.alignment import format_pharaoh
+from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.translator import Translation
 
 
@@ -33,10 +34,10 @@ def format_translations(
         n_best: Above 1 a line for each translation, with line number, tab, score and tab before.
 
     Returns:
-        Lines without their ends. A sentence of nothing but spaces has one empty line.
+        Lines without their ends. A sentence with nothing to translate has one empty line.
     """
     if as_json:
-        nothing = not source.strip()
+        nothing = not normalize_text(source)
         hypotheses = [] if nothing else [_known(found) for found in translations]
         return [json.dumps({"source": source, "hypotheses": hypotheses}, ensure_ascii=False)]
     if not any(translation.text for translation in translations):

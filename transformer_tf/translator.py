@@ -204,6 +204,7 @@ class Translator:
         shouts: list[bool] = []
         beginnings: list[list[int]] = []
         cuts: list[list[str]] = []
+        reads: list[str] = []
         for index, text in enumerate(texts):
             read, shouted = _as_read(normalize_text(text), changed)
             cut = self._parts(read, shouted, changed)
@@ -212,6 +213,7 @@ class Translator:
             parts += cut
             shouts += [shouted] * len(cut)
             cuts.append(cut)
+            reads.append(read)
             if prefixes is not None and cut:
                 beginning = self.target_tokenizer.encode(normalize_text(prefixes[index]))
                 if len(beginning) >= changed.max_length:
@@ -243,7 +245,10 @@ class Translator:
         if changed.alignment:
             translated = self._aligned(translated, found, parts, changed)
         translations = iter(translated)
-        return [_join([next(translations) for _ in cut], cut) for cut in cuts]
+        return [
+            _join([next(translations) for _ in cut], _first_words(read, cut))
+            for read, cut in zip(reads, cuts, strict=True)
+        ]
 
     def split(self, text: str, options: DecodingConfig | None = None) -> list[str]:
         """A text as the model reads it, in parts that it can take at a time."""
@@ -428,7 +433,19 @@ def _as_read(text: str, options: DecodingConfig) -> tuple[str, bool]:
     return (text.capitalize(), True) if options.recase and shouted else (text, False)
 
 
-def _join(parts: list[list[Translation]], texts: Sequence[str]) -> list[Translation]:
+def _first_words(text: str, parts: Sequence[str]) -> list[int]:
+    """For each part of a text the number of the word that it begins with, or within."""
+    numbers, place = [], 0
+    for part in parts:
+        place += len(text[place:]) - len(text[place:].lstrip())
+        before = text[:place]
+        within = bool(before) and not before[-1].isspace()
+        numbers.append(len(before.split()) - within)
+        place += len(part)
+    return numbers
+
+
+def _join(parts: list[list[Translation]], first_words: Sequence[int]) -> list[Translation]:
     """The translations of a text from those of its parts, the n-th from the n-th of each."""
     if len(parts) == 1:
         return parts[0]
@@ -444,15 +461,14 @@ def _join(parts: list[list[Translation]], texts: Sequence[str]) -> list[Translat
                 _sum([translation.score for translation in chosen]),
                 _sum([translation.log_prob for translation in chosen]),
                 _chain([translation.token_log_probs for translation in chosen]),
-                _chain(_shifted(chosen, texts)),
+                _chain(_shifted(chosen, first_words)),
             )
         )
     return joined
 
 
-def _shifted(parts: Sequence[Translation], texts: Sequence[str]) -> list[list[Link] | None]:
+def _shifted(parts: Sequence[Translation], sources: Sequence[int]) -> list[list[Link] | None]:
     """The alignments of parts, with words counted from the beginning of the whole."""
-    sources = np.cumsum([0, *(len(text.split()) for text in texts)]).tolist()
     targets = np.cumsum([0, *(len(part.text.split()) for part in parts)]).tolist()
     return [
         None

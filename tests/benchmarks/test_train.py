@@ -32,6 +32,20 @@ def test_the_articles_batches(data):  # noqa: F811
     assert inputs["source"].shape == (64, 42)
     assert inputs["target_input"].shape == target.shape == (64, 41)
     assert np.count_nonzero(target) == 2 * 64
+    assert all(
+        inputs["source"].shape[0] == 64
+        for of_round in train.make_batches(pairs, system, configure(data), 30)[0]
+        for inputs, _ in of_round
+    )
+
+
+def test_an_epoch_is_begun_again(data):  # noqa: F811
+    pairs = EncodedPairs.from_lists([([8, *range(1, n % 5 + 2), 9], [8, 3, 9]) for n in range(70)])
+    system = train.System("ours", 64)
+    rounds, steps = train.make_batches(pairs, system, configure(data), 30)
+    batches = [batch for of_round in rounds for batch in of_round]
+    assert len(batches) > 2 * steps
+    np.testing.assert_array_equal(batches[0][1], batches[steps][1])
 
 
 def test_a_system_that_does_not_start_is_named(data, tmp_path):  # noqa: F811

@@ -1,5 +1,7 @@
 """The same weights under CTranslate2, on a model that has learned something."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from transformer_tf.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from transformer_tf.config import load_config
+from transformer_tf.config import load_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
@@ -97,7 +99,7 @@ def test_an_earlier_export_is_replaced_and_nothing_else(folders, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").touch()
-    with pytest.raises(CheckpointError, match="thesis exists and is not an exported model"):
+    with pytest.raises(CheckpointError, match="thesis exists and is not such an export"):
         export_ctranslate2(folders[0], tmp_path / "thesis")
     assert (tmp_path / "thesis" / "chapter.txt").exists()
 
@@ -115,6 +117,8 @@ def test_errors(folders, tmp_path):
     )  # more than the sentence may have
     with pytest.raises(ConfigError, match="needs decoding.beam_size above 1"):
         translator.translate("A tree.", coverage_penalty=0.2)
+    with pytest.raises(ConfigError, match="decoding.alignment needs attention"):
+        load_translator(folders[1], ["decoding.alignment=true"])
     export_ctranslate2(folders[0], tmp_path / "model")
     (tmp_path / "model" / "model.bin").write_bytes(b"not a model")
     with pytest.raises(CheckpointError, match="is damaged"):
@@ -129,3 +133,13 @@ def test_a_specification_is_valid(folders):
         model = make_model(tie_embeddings=tie, **sizes)
         specification = transformer_specification(model, source, source)
         specification.validate()
+
+
+def test_the_table_of_positions_is_long_enough(checkpoint, tmp_path):
+    run = shutil.copytree(checkpoint, tmp_path / "run")
+    config = load_config(run / "config.yaml", ["decoding.max_length=1500"])
+    save_config(config, run / "config.yaml")
+    export_ctranslate2(run, tmp_path / "model")
+    translator = load_translator(tmp_path / "model", ["decoding.max_length_ratio=1000"])
+    said = translator.search(["A tree."], min_length=1200)[0][0]
+    assert len(said.tokens) >= 1200

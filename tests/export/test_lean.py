@@ -8,7 +8,7 @@ import pytest
 from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint, save_weights
 from transformer_tf.config import load_config, save_config
 from transformer_tf.errors import CheckpointError
-from transformer_tf.export.folders import replace_folder
+from transformer_tf.export.folders import check_place, new_folder, replace_folder
 from transformer_tf.export.lean import export_checkpoint, halve
 
 
@@ -48,7 +48,7 @@ def test_nothing_of_the_machine_it_was_made_on(checkpoint, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "run"]
 
 
-def test_a_weight_too_large_leaves_nothing(checkpoint, tmp_path, monkeypatch):
+def test_a_weight_too_large_leaves_nothing(checkpoint, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(checkpoint, run)
     model = load_checkpoint(run)[1]
@@ -98,3 +98,27 @@ def test_a_weight_that_float16_has_not(tmp_path):
         halve(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    """It may be a mount point, or where the user's shell is."""
+    output = tmp_path / "out"
+    output.mkdir()
+    before = output.stat().st_ino
+    with new_folder(output) as partial:
+        (partial / "sub").mkdir(parents=True)
+        (partial / "sub" / "file").write_text("new")
+    assert output.stat().st_ino == before
+    assert (output / "sub" / "file").read_text() == "new"
+    assert [path.name for path in output.iterdir()] == ["sub"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_only_looks_like_an_export_stays(tmp_path):
+    (tmp_path / "model.bin").write_text("of somebody else")
+    with pytest.raises(CheckpointError, match="exists and is not such an export"):
+        check_place(tmp_path, "model.bin", "config.yaml")
+    (tmp_path / "config.yaml").touch()
+    check_place(tmp_path, "model.bin", "config.yaml")
+    with pytest.raises(CheckpointError, match="exists and is not such an export"):
+        check_place(tmp_path / "model.bin", "config.yaml")

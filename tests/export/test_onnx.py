@@ -76,9 +76,11 @@ def test_the_example_says_what_the_translator_says(tmp_path):
     kept = translator.source_tokenizer.encode(LONG)[: translator.max_source_length]
     expected = translator.translate([*texts, translator.source_tokenizer.decode(kept)])
     assert len(set(expected)) > 38
-    # Another engine rounds otherwise: where two words are almost as likely, either may be said.
     same = [ours == theirs for ours, theirs in zip(expected, found, strict=True)]
-    assert sum(same) >= len(same) - 1
+    plain = len(lines[::50])
+    assert all(same[plain:]), list(zip(expected, found, strict=True))[plain:]
+    # Another engine rounds otherwise: where two words are almost as likely, either may be said.
+    assert sum(same[:plain]) >= plain - 1
 
 
 def test_the_readers_have_what_they_need(exported):
@@ -91,7 +93,7 @@ def test_the_readers_have_what_they_need(exported):
 
 def test_another_folder_is_left_alone(decided, tmp_path):
     (tmp_path / "mine").write_text("kept")
-    with pytest.raises(CheckpointError, match="exists and is not an exported model"):
+    with pytest.raises(CheckpointError, match="exists and is not such an export"):
         export.export_onnx(decided, tmp_path)
     assert (tmp_path / "mine").read_text() == "kept"
 

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import pytest
 
-from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
@@ -124,7 +124,7 @@ def test_the_same_attention(exported):
 
 def test_another_folder_is_left_alone(checkpoint, tmp_path):
     (tmp_path / "mine").write_text("x")
-    with pytest.raises(CheckpointError, match="exists and is not a SavedModel"):
+    with pytest.raises(CheckpointError, match="exists and is not such an export"):
         export_saved_model(checkpoint, tmp_path)
     assert (tmp_path / "mine").read_text() == "x"
 
@@ -149,3 +149,10 @@ def test_sub_words_are_those_of_the_tokenizer(checkpoint, lowercase):
     ids = [[*special[1:], *expected[0], *special], expected[-1]]
     found = words.decode(tf.ragged.constant(ids)).numpy()
     assert [text.decode() for text in found] == [tokenizer.decode(each) for each in ids]
+
+
+@pytest.mark.parametrize("override", ["split_sentences=true", "alignment=true", "n_best=2"])
+def test_what_it_does_without_is_refused(checkpoint, tmp_path, override):
+    with pytest.raises(ConfigError, match="a SavedModel does without it"):
+        export_saved_model(checkpoint, tmp_path / "out", (f"decoding.{override}",))
+    assert not (tmp_path / "out").exists()

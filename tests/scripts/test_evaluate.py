@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from transformer_tf.translator import Translator
+
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "evaluate.py"
 SOURCES = "I see 3 red cars.\nA tree.\n"
 REFERENCES = "Ich sehe 3 rote Autos.\nEin Baum.\n"
@@ -59,6 +61,8 @@ def test_challenges(run, tmp_path):
         (["--source", "en.txt"], 2, "--source and --reference go together"),
         ([*FILES, "--split", "test"], 2, "give --split or files, not both"),
         (["--alignments", "--split", "test"], 2, "--alignments has sentences of its own"),
+        (["--alignments", "--lowercase"], 2, "--alignments goes without --lowercase"),
+        (["--challenge", "one.txt", "--worst", "3"], 2, "--challenge goes without --worst"),
         (["--worst", "-1"], 2, "at least 0"),
         (["--resamples", "1"], 2, "0 or at least 2"),
         (["--challenge", "one.txt"], 1, "one.txt: line 1 is not kind, sentence and regular"),
@@ -74,3 +78,15 @@ def test_errors_are_one_line(run, tmp_path, arguments, status, message):
     found, out, err = run(*arguments)
     assert (found, out) == (status, "")
     assert message in err.splitlines()[-1]
+
+
+def test_a_missing_package_is_named_before_the_work(run, monkeypatch):
+    from transformer_tf import scoring
+
+    monkeypatch.setattr(scoring, "find_spec", lambda name: None)
+    monkeypatch.setattr(Translator, "search", lambda *_, **__: pytest.fail("work was begun"))
+    status, out, err = run(*FILES, "--moses")
+    assert (status, out) == (1, "")
+    assert err == (
+        "error: BLEU over Moses tokens needs sacremoses: python -m pip install sacremoses\n"
+    )

@@ -92,11 +92,11 @@ def test_nothing_to_say(run, checkpoint, sentence):
 
 
 def test_json_scores_and_n_best(run, checkpoint):
-    text = b"A tree.\n\nI see 3 cars.\n"
+    text = "A tree.\n\u200b\nI see 3 cars.\n".encode()
     status, out, err = run("--checkpoint", checkpoint, "--json", "--beam-size", 3, stdin=text)
     assert (status, err) == (0, "")
     objects = [json.loads(line) for line in out.splitlines()]
-    assert [thing["source"] for thing in objects] == ["A tree.", "", "I see 3 cars."]
+    assert [thing["source"] for thing in objects] == ["A tree.", "\u200b", "I see 3 cars."]
     assert objects[1]["hypotheses"] == []
     best = objects[0]["hypotheses"][0]
     assert set(best) == {"text", "tokens", "score", "log_prob", "token_log_probs"}
@@ -128,7 +128,7 @@ def test_prefix_and_seed(run, checkpoint):
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_draws_do_not_begin_anew_with_each_block(run, checkpoint, monkeypatch):
+def test_draws_do_not_begin_anew_with_each_block(run, checkpoint, tmp_path, monkeypatch):
     """A file in blocks draws what it draws in one piece; so does a resumed one."""
     from transformer_tf.text import lines as text_lines
 
@@ -139,6 +139,11 @@ def test_draws_do_not_begin_anew_with_each_block(run, checkpoint, monkeypatch):
     blocks = text_lines.blocks
     monkeypatch.setattr(text_lines, "blocks", lambda lines, size, skip: blocks(lines, 2, skip))
     assert run(*arguments, stdin=text)[1] == whole
+    (tmp_path / "in.txt").write_bytes(text)
+    (tmp_path / "out.txt").write_text("".join(whole.splitlines(keepends=True)[:3]))
+    files = ["--input", "in.txt", "--output", "out.txt", "--resume"]
+    assert run(*arguments, *files)[0] == 0
+    assert (tmp_path / "out.txt").read_text() == whole
 
 
 def test_resume_goes_on_behind_the_last_whole_line(run, checkpoint, tmp_path, monkeypatch):
@@ -218,6 +223,8 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
         (["--input", "latin.txt"], "latin.txt: line 2 is not UTF-8 (byte 0xfc)"),
         (["--input", "."], "Cannot read .: Is a directory"),
         (["gr\udcfcn"], "the sentence: line 1 is not UTF-8 (byte 0xfc)"),
+        (["x", "--prefix", "gr\udcfcn"], "--prefix: line 1 is not UTF-8 (byte 0xfc)"),
+        (["x", "--seed", "-1"], "decoding.seed must be at least 0 and less than 2**32, not -1"),
         (["x", "--output", "no/such/folder"], "Cannot write no/such/folder: there is no such"),
         (["x", "--attention", "a.png", "--layer", "3"], "layer must be from 1 to 2, not 3"),
         (["x", "--attention", "a.png", "--head", "9"], "head must be from 1 to 2, not 9"),
@@ -259,6 +266,9 @@ def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, argume
         ["x", "--attention", "a.bmp"],
         ["x", "--resume"],
         ["--input", "f", "--output", "g", "--resume", "--n-best", "2"],
+        ["x", "--engine", "ctranslate2", "--alignment", "pharaoh"],
+        ["x", "--engine", "ctranslate2", "--attention", "a.png"],
+        ["x", "--engine", "ctranslate2", "--replace-unknowns"],
     ],
 )
 def test_wrong_usage(run, arguments):

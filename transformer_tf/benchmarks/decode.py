@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import random
 import statistics
 import tempfile
@@ -22,6 +21,7 @@ from tqdm import tqdm
 from transformer_tf.benchmarks.process import WorkerProcess
 from transformer_tf.checkpoint import SOURCE_MODEL
 from transformer_tf.errors import TransformerTFError
+from transformer_tf.startup import processors
 from transformer_tf.text.corpora import load_held_out
 from transformer_tf.text.tokenizer import Tokenizer
 
@@ -53,7 +53,7 @@ class Workload:
     Attributes:
         name: What to call it.
         sentences: Number of sentences.
-        options: Changes of the decoding's options.
+        options: Changes of the decoding's options, the width of the beam among them.
         one_by_one: Whether a sentence is translated only when the one before is.
         short: Number of sentences for a system that is slow.
     """
@@ -65,7 +65,7 @@ class Workload:
     short: int = 0
 
 
-THREADS = os.cpu_count() or 1
+THREADS = processors()
 SYSTEMS = (
     System("ours, TensorFlow", "ours"),
     System("ours, JAX", "ours", "jax"),
@@ -75,15 +75,21 @@ SYSTEMS = (
     System("CTranslate2 float32, its default threads", "ctranslate2"),
 )
 WORKLOADS = (
-    Workload("batch 1, greedy", 100, {"batch_size": 1}, True, short=20),
+    Workload("batch 1, greedy", 100, {"batch_size": 1, "beam_size": 1}, True, short=20),
     Workload(
         "batch 1, greedy, 128 tokens",
         6,
-        {"batch_size": 1, "max_length": 128, "min_length": 127, "max_length_ratio": 128.0},
+        {
+            "batch_size": 1,
+            "beam_size": 1,
+            "max_length": 128,
+            "min_length": 127,
+            "max_length_ratio": 128.0,
+        },
         True,
         short=1,
     ),
-    Workload("batch 64, greedy", 2000, {"batch_size": 64}),
+    Workload("batch 64, greedy", 2000, {"batch_size": 64, "beam_size": 1}),
     Workload("batch 32, beam 4", 1000, {"batch_size": 32, "beam_size": 4}),
 )
 

@@ -1,8 +1,8 @@
 """The process in which one system of `benchmarks.decode` translates.
 
-`python -m transformer_tf.benchmarks.decode_worker KIND FOLDER THREADS` reads lines of JSON with the
-name of a workload and its sentences, as source ids, and prints a line with the seconds it took and
-the number of target tokens, their ends included.
+`python -m transformer_tf.benchmarks.decode_worker KIND FOLDER THREADS` reads lines of JSON with
+`options` of the search, `sentences`, as source ids, and whether they go `one by one`; it prints a
+line with the seconds it took and the number of target tokens, their ends included.
 """
 
 from __future__ import annotations

@@ -120,7 +120,9 @@ def make_batches(
         for turn in range(rounds):
             batches: list[Batch] = []
             for number in range(turn * per_round, (turn + 1) * per_round):
-                chosen = order[number * BATCH_SIZE : (number + 1) * BATCH_SIZE]
+                # After the last sentence the first one follows.
+                places = np.arange(number * BATCH_SIZE, (number + 1) * BATCH_SIZE) % len(order)
+                chosen = order[places]
                 source = pad([pairs.source[i] for i in chosen], LENGTH)
                 target = pad([pairs.target[i] for i in chosen], LENGTH)
                 target_input, target_output = shift_target(target)
@@ -130,7 +132,7 @@ def make_batches(
     ours = Batches(pairs, system.tokens, config.training.max_shapes)
     per_round = -(-ROUND_TOKENS // system.tokens)
     return [
-        [ours[index] for index in range(turn * per_round, (turn + 1) * per_round)]
+        [ours[index % len(ours)] for index in range(turn * per_round, (turn + 1) * per_round)]
         for turn in range(rounds)
     ], len(ours)
 

@@ -9,6 +9,9 @@ from transformer_tf.commands import add_checkpoint, project_folder
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.startup import import_keras_quietly, run_command
 
+# Options of the comparison with references, and their defaults.
+SCORING = {"lowercase": False, "moses": False, "worst": 10, "resamples": 1000}
+
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
@@ -30,12 +33,16 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
     parser.add_argument(
-        "--worst", type=int, default=10, metavar="N", help="show the N worst sentences (10)"
+        "--worst",
+        type=int,
+        default=SCORING["worst"],
+        metavar="N",
+        help="show the N worst sentences (10)",
     )
     parser.add_argument(
         "--resamples",
         type=int,
-        default=1000,
+        default=SCORING["resamples"],
         metavar="N",
         help="bootstrap samples behind the confidence intervals (1000); 0 for none",
     )
@@ -66,6 +73,13 @@ def parse_arguments() -> argparse.Namespace:
     for name in ("alignments", "challenge"):
         if getattr(arguments, name) and (arguments.source or arguments.split):
             parser.error(f"--{name} has sentences of its own")
+        ignored = [
+            other
+            for other, default in SCORING.items()
+            if getattr(arguments, name) and getattr(arguments, other) != default
+        ]
+        if ignored:
+            parser.error(f"--{name} goes without --{ignored[0]}")
     if arguments.alignments and arguments.challenge:
         parser.error("give --alignments or --challenge, not both")
     if arguments.worst < 0 or arguments.resamples < 0 or arguments.resamples == 1:
@@ -93,7 +107,10 @@ def main() -> None:
     """Scores what the command line says."""
     arguments = parse_arguments()
     from transformer_tf.checkpoint import find_checkpoint, load_checkpoint
+    from transformer_tf.scoring import check_moses
 
+    if arguments.moses:
+        check_moses()
     folder = find_checkpoint(project_folder(), arguments.checkpoint)
     pairs = []
     if not (arguments.alignments or arguments.challenge):

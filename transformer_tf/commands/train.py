@@ -60,6 +60,7 @@ def main() -> None:
     if arguments.processes > 1:
         if not (arguments.resume or config.training.directory):
             raise ConfigError("Several processes need the same training.directory")
+        import_keras_quietly(compute=False)
         from transformer_tf.training.distribution import join
 
         group = join(arguments.coordinator, arguments.processes, arguments.process)
@@ -81,9 +82,11 @@ def main() -> None:
     print(f"\n{summary_table(rows)}\n", file=sys.stderr)
 
     scores = evaluate(translator, trainer.corpus.test, progress=True)
-    write_report(scores, folder / "test.json")
     print(scores.summary())
-    made = ["the checkpoint", "curves.png", "samples.txt"]
+    write_report(scores, folder / "test.json")
+    made = ["the checkpoint", "test.json", "curves.png"]
+    if config.training.samples:
+        made.append("samples.txt")
     if config.training.samples and translator.fits(config.training.samples[0]):
         attention = translator.attend(config.training.samples[0])
         save_figure(attention.plot(), folder / "attention.png")

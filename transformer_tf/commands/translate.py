@@ -57,7 +57,7 @@ def parse_arguments() -> argparse.Namespace:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write there instead of to standard output, line by line as they are done",
+        help="write there instead of to standard output, some thousand lines at a time",
     )
     files.add_argument(
         "--resume", action="store_true", help="go on after the last whole line of --output"
@@ -108,6 +108,9 @@ def parse_arguments() -> argparse.Namespace:
     if arguments.sentence is not None and arguments.input:
         parser.error("give a sentence or --input, not both")
     check_attention(parser, arguments)
+    for name in ("attention", "alignment", "replace_unknowns"):
+        if arguments.engine == "ctranslate2" and getattr(arguments, name):
+            parser.error(f"--{name.replace('_', '-')} needs the checkpoint itself, --engine keras")
     if arguments.resume and not (arguments.input and arguments.output):
         parser.error("--resume needs --input and --output")
     if arguments.resume and (arguments.n_best or 1) > 1 and not arguments.json:
@@ -195,10 +198,10 @@ def main() -> None:
     arguments = parse_arguments()
     from transformer_tf.text import lines as text_lines
 
-    if arguments.sentence is not None:
-        # Bytes of the command line that are not UTF-8 arrive as lone surrogates.
-        encoded = arguments.sentence.encode("utf-8", "surrogateescape")
-        text_lines.split_lines(encoded, "the sentence")
+    for text, what in (arguments.sentence, "the sentence"), (arguments.prefix, "--prefix"):
+        if text is not None:
+            # Bytes of the command line that are not UTF-8 arrive as lone surrogates.
+            text_lines.split_lines(text.encode("utf-8", "surrogateescape"), what)
     number_of_lines = None
     if arguments.input and not is_pipe(arguments.input):  # a pipe can be read but once
         number_of_lines = text_lines.count_lines(arguments.input)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +17,9 @@ from transformer_tf.checkpoint import (
 )
 from transformer_tf.config import DecodingConfig, load_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
-from transformer_tf.export.folders import new_folder
+from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.hypothesis import Hypothesis
-from transformer_tf.startup import command_line
+from transformer_tf.startup import command_line, processors
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
     from transformer_tf.transformer import Transformer
 
 # CTranslate2 wants a table; the sinusoidal positions themselves have no end.
-POSITIONS = 1024
-QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
+FEWEST_POSITIONS = 1024
 MODEL_FILE = "model.bin"
 
 
@@ -52,33 +50,34 @@ def export_ctranslate2(folder: Path, target: Path, quantization: str | None = No
     Args:
         folder: The checkpoint.
         target: The new folder; one that an earlier export wrote is replaced.
-        quantization: One of `QUANTIZATIONS`; None for float32.
+        quantization: `int8`, `int16`, `float16` or `bfloat16`; None for float32.
 
     Raises:
         CheckpointError: If the checkpoint cannot be read, or the folder not be written.
     """
+    check_place(target, MODEL_FILE, CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL)
     config, model, source_tokenizer, target_tokenizer = load_checkpoint(folder)
-    specification = transformer_specification(model, source_tokenizer, target_tokenizer)
+    longest = max(config.data.max_length, config.decoding.max_length) + 2  # start and end
+    specification = transformer_specification(
+        model, source_tokenizer, target_tokenizer, max(FEWEST_POSITIONS, longest)
+    )
     specification.validate()
     specification.optimize(quantization=quantization)
-    if target.exists() and not (target / MODEL_FILE).is_file():
-        raise CheckpointError(f"{target} exists and is not an exported model; name a new folder")
     with new_folder(target, others=(RuntimeError,)) as partial:
-        save_checkpoint(partial, config, source_tokenizer, target_tokenizer)
+        save_checkpoint(partial, without_folders(config), source_tokenizer, target_tokenizer)
         specification.save(str(partial))
 
 
-def load_translator(folder: Path, overrides: Sequence[str] = (), threads: int = 0) -> Translator:
+def load_translator(folder: Path, overrides: Sequence[str] = ()) -> Translator:
     """A translator that searches with CTranslate2.
 
     Args:
         folder: What `export_ctranslate2` wrote.
         overrides: Strings `decoding.key=value` that change its settings.
-        threads: Number of processor threads; 0 for all.
 
     Raises:
         CheckpointError: If the folder holds no exported model, or a damaged one.
-        ConfigError: If an override is not valid.
+        ConfigError: If an override is not valid, or the settings ask for attention.
     """
     if not (folder / MODEL_FILE).is_file():
         raise CheckpointError(
@@ -89,14 +88,23 @@ def load_translator(folder: Path, overrides: Sequence[str] = (), threads: int = 
         config = load_config(folder / CONFIG_FILE, overrides)
         source = Tokenizer.load(folder / SOURCE_MODEL)
         target = Tokenizer.load(folder / TARGET_MODEL)
-        engine = CTranslate2Engine(folder, source, target, threads)
+        for key in ("alignment", "replace_unknowns"):
+            if getattr(config.decoding, key):
+                raise ConfigError(
+                    f"decoding.{key} needs attention, which CTranslate2 does not tell: use the "
+                    "checkpoint itself, or set it to false"
+                )
+        engine = CTranslate2Engine(folder, source, target)
     except RuntimeError as error:
         raise CheckpointError(f"{folder} is damaged: {' '.join(str(error).split())}") from error
     return Translator(engine, source, target, config.decoding, config.data.max_length)
 
 
 def transformer_specification(
-    model: Transformer, source: Tokenizer, target: Tokenizer
+    model: Transformer,
+    source: Tokenizer,
+    target: Tokenizer,
+    positions: int = FEWEST_POSITIONS,
 ) -> transformer_spec.TransformerSpec:
     """The weights of a model as CTranslate2 names them.
 
@@ -104,6 +112,7 @@ def transformer_specification(
         model: The model.
         source: Its source tokenizer.
         target: Its target tokenizer.
+        positions: Length of the table of sinusoidal positions; learned ones have their own.
 
     Returns:
         A specification that can be validated, quantised and saved.
@@ -113,8 +122,8 @@ def transformer_specification(
     )
     _set_embedding(spec.encoder.embeddings[0], model.source_embedding)
     _set_embedding(spec.decoder.embeddings, model.target_embedding)
-    spec.encoder.position_encodings.encodings = _positions(model.source_embedding)
-    spec.decoder.position_encodings.encodings = _positions(model.target_embedding)
+    spec.encoder.position_encodings.encodings = _positions(model.source_embedding, positions)
+    spec.decoder.position_encodings.encodings = _positions(model.target_embedding, positions)
     if model.pre_norm:
         _set_norm(spec.encoder.layer_norm, model.encoder.norm)
         _set_norm(spec.decoder.layer_norm, model.decoder.norm)
@@ -154,10 +163,10 @@ def _set_embedding(spec, embedding) -> None:
     spec.multiply_by_sqrt_depth = True
 
 
-def _positions(embedding) -> np.ndarray:
+def _positions(embedding, positions: int) -> np.ndarray:
     if embedding.position == "learned":
         return _numpy(embedding.position_embeddings)
-    return _numpy(embedding.position_table(POSITIONS))
+    return _numpy(embedding.position_table(positions))
 
 
 def _set_norm(spec, norm) -> None:
@@ -208,17 +217,15 @@ class CTranslate2Engine:
         folder: What `export_ctranslate2` wrote.
         source: The source tokenizer.
         target: The target tokenizer.
-        threads: Number of processor threads; 0 for all.
     """
 
-    def __init__(self, folder: Path, source: Tokenizer, target: Tokenizer, threads: int = 0):
+    def __init__(self, folder: Path, source: Tokenizer, target: Tokenizer):
         self._source_tokens = source.tokens(range(source.vocab_size))
         self._target_tokens = target.tokens(range(target.vocab_size))
         self._target_ids = {token: index for index, token in enumerate(self._target_tokens)}
-        threads = threads or os.cpu_count() or 1
         # One batch a thread: several threads in one batch spend their time waiting.
         self._translator = ctranslate2.Translator(
-            str(folder), device="cpu", inter_threads=threads, intra_threads=1
+            str(folder), device="cpu", inter_threads=processors(), intra_threads=1
         )
 
     def search(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import io
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +17,8 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.errors import CheckpointError
-from transformer_tf.export.folders import new_folder
-from transformer_tf.files import whole_file
+from transformer_tf.export.folders import check_place, new_folder, without_folders
+from transformer_tf.files import write_whole
 
 COPIED = ("validation.tsv", "test.tsv", "corpus.json", "metrics.csv", "samples.txt", "curves.png")
 
@@ -39,35 +39,16 @@ def export_checkpoint(
         CheckpointError: If the checkpoint cannot be read, the new one not be written, or a weight
             is too large for float16.
     """
-    if output.exists() and any(output.iterdir()):
-        raise CheckpointError(f"{output} is there already and not empty")
+    check_place(output)
     config, model, source, target = load_checkpoint(folder, overrides)
-    data = config.data
-    config = dataclasses.replace(
-        config,
-        data=dataclasses.replace(
-            data,
-            directory=None,
-            cache_directory=None,
-            files=_names(data.files),
-            validation_files=_names(data.validation_files),
-            test_files=_names(data.test_files),
-        ),
-        training=dataclasses.replace(config.training, directory=None),
-    )
     with new_folder(output) as partial:
-        save_checkpoint(partial, config, source, target)
+        save_checkpoint(partial, without_folders(config), source, target)
         save_weights(model, partial / BEST_WEIGHTS)
         if half:
             halve(partial / BEST_WEIGHTS)
         for name in COPIED:
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, partial / name)
-
-
-def _names(files: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Files without their folders."""
-    return tuple(tuple(Path(name).name for name in entry) for entry in files)
 
 
 def halve(path: Path) -> None:
@@ -90,6 +71,8 @@ def halve(path: Path) -> None:
         for key, value in item.attrs.items():
             new.attrs[key] = value
 
-    with whole_file(path) as partial, h5py.File(path) as large, h5py.File(partial, "w") as small:
+    content = io.BytesIO()  # HDF5 can bring the process down when it meets a full disk
+    with h5py.File(path) as large, h5py.File(content, "w") as small:
         small.attrs.update(large.attrs)
         large.visititems(copy)
+    write_whole(path, content.getvalue())

@@ -13,10 +13,10 @@ from pathlib import Path
 import keras
 from keras import ops
 
-from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
+from transformer_tf.checkpoint import CONFIG_FILE, load_checkpoint, save_checkpoint
 from transformer_tf.config import Config
-from transformer_tf.errors import CheckpointError, TransformerTFError
-from transformer_tf.export.folders import new_folder
+from transformer_tf.errors import TransformerTFError
+from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.layers import padding_mask
 from transformer_tf.text.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
@@ -50,11 +50,10 @@ def export_onnx(folder: Path, output: Path) -> None:
             "ONNX graphs are made under TensorFlow: unset KERAS_BACKEND, "
             f"which is {keras.backend.backend()}"
         )
+    check_place(output, STEP_FILE, SETTINGS_FILE, CONFIG_FILE)
     config, model, source, target = load_checkpoint(folder, ("decoding.precision=float32",))
-    if output.exists() and not (output / STEP_FILE).is_file():
-        raise CheckpointError(f"{output} exists and is not an exported model; name a new folder")
     with new_folder(output) as partial:
-        save_checkpoint(partial, config, source, target)
+        save_checkpoint(partial, without_folders(config), source, target)
         for graph, name in (EncoderGraph(model), ENCODER_FILE), (StepGraph(model), STEP_FILE):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of the converter, about NumPy

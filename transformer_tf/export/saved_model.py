@@ -18,13 +18,13 @@ import keras
 import tensorflow as tf
 
 from transformer_tf.checkpoint import load_checkpoint
-from transformer_tf.config import DecodingConfig
+from transformer_tf.config import DecodingConfig, save_config
 from transformer_tf.decoding.beam import BeamSearch
 from transformer_tf.decoding.greedy import GreedySearch
 from transformer_tf.decoding.loop import translate_ids
 from transformer_tf.decoding.search import IMPOSSIBLE
-from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
-from transformer_tf.export.folders import new_folder
+from transformer_tf.errors import ConfigError, TransformerTFError
+from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.startup import standard_error_kept_back
 from transformer_tf.text.cleaning import normalize_text
 from transformer_tf.text.tokenizer import Tokenizer
@@ -40,6 +40,11 @@ except ImportError as error:
     ) from error
 
 MODEL_FILE = "saved_model.pb"
+MARK = "assets.extra/config.yaml"  # where TensorFlow leaves room for what others add
+LEFT_OUT = (
+    "split_sentences", "replace_unknowns", "n_best",
+    "alignment", "alignment_layer", "alignment_heads", "alignment_query",
+)  # fmt: skip
 
 Tensors = dict[str, tf.Tensor]
 
@@ -54,7 +59,7 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
 
     Raises:
         CheckpointError: If the checkpoint cannot be read, or the folder not be written.
-        ConfigError: If it is to draw at random.
+        ConfigError: If it is to draw at random, or to do what a SavedModel does without.
         TransformerTFError: If the back end is not TensorFlow.
     """
     if keras.backend.backend() != "tensorflow":
@@ -62,19 +67,24 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
             "A SavedModel is made under TensorFlow: unset KERAS_BACKEND, "
             f"which is {keras.backend.backend()}"
         )
+    check_place(output, MODEL_FILE, MARK)
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        if key.removeprefix("decoding.") in LEFT_OUT:
+            raise ConfigError(f"{key} is for the checkpoint itself: a SavedModel does without it")
     config, model, source, target = load_checkpoint(folder, overrides)
     if config.decoding.temperature:
         raise ConfigError("A SavedModel does not draw at random: set decoding.temperature=0")
     with standard_error_kept_back():  # SentencePiece tells that a model does not normalise
         module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
-    if output.exists() and not (output / MODEL_FILE).is_file():
-        raise CheckpointError(f"{output} exists and is not a SavedModel; name a new folder")
     with new_folder(output, others=(tf.errors.OpError,)) as partial:
         tf.saved_model.save(
             module,
             str(partial),
             signatures={"serving_default": module.translate, "attend": module.attend},
         )
+        (partial / MARK).parent.mkdir()
+        save_config(without_folders(config), partial / MARK)
 
 
 class TranslationModule(tf.Module):
