@@ -104,3 +104,14 @@ def test_a_disk_without_room_is_not_begun_on(copy, monkeypatch):
     monkeypatch.setattr(type(model), "save_weights", full)
     with pytest.raises(CheckpointError, match="last.weights.h5: Unable to flush file"):
         save_weights(model, copy / "last.weights.h5")
+
+
+def test_weights_that_are_no_numbers_are_refused(copy):
+    """They would translate every sentence as nothing."""
+    _, model, *_ = load_checkpoint(copy)
+    weights = model.get_weights()
+    weights[-1].flat[0] = np.nan
+    model.set_weights(weights)
+    save_weights(model, copy / "best.weights.h5")
+    with pytest.raises(CheckpointError, match="best.weights.h5 has weights that are no finite"):
+        load_checkpoint(copy)

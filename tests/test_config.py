@@ -96,6 +96,9 @@ def test_errors_of_files(tmp_path, content, message):
 def test_round_trip(tmp_path):
     config = load_config(None, ["training.samples=['Grüße: 5, \"x\"', b]", "data.max_pairs=7"])
     assert config.training.samples == ('Grüße: 5, "x"', "b")
+    strange = ("I love it 😀", "\U0010ffff𝒳", "a\tb\x7f\x85\u2028", r"\ud83d\ude00", "")
+    training = dataclasses.replace(config.training, samples=strange)
+    config = dataclasses.replace(config, training=training)
     save_config(config, tmp_path / "c.yaml")
     assert load_config(tmp_path / "c.yaml") == config
 

@@ -216,5 +216,9 @@ def test_wrong_options_name_what_was_received():
     sizes = {"num_layers": 1, "d_model": 6, "num_heads": 3, "d_ff": 8}
     with pytest.raises(ValueError, match="Received: tie_embeddings='both'"):
         Transformer(**sizes, source_vocab_size=3, target_vocab_size=3, tie_embeddings="both")
+    with pytest.raises(ValueError, match="Received: d_model=6, num_heads=4"):
+        Transformer(**sizes | {"num_heads": 4}, source_vocab_size=3, target_vocab_size=3)
+    with pytest.raises(ValueError, match="Received: position='rotary'"):
+        Transformer(**sizes, source_vocab_size=3, target_vocab_size=3, position="rotary")
     with pytest.raises(ValueError, match="source_vocab_size=3, target_vocab_size=4"):
         Transformer(**sizes, source_vocab_size=3, target_vocab_size=4, tie_embeddings="all")

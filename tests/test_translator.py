@@ -139,6 +139,8 @@ def test_prefixes(translator):
     assert found[0].startswith("Ein")
     assert found[1] == ""
     assert found[2] == translator.translate(sentences[2])
+    with pytest.raises(ConfigError, match="decoding.precision is chosen when"):
+        translator.translate("A tree.", precision="mixed_float16")
     with pytest.raises(ValueError, match="Received: 1 texts, 2 prefixes"):
         translator.translate(["A tree."], prefixes=["", ""])
 

@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from transformer_tf.config import Config, load_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.files import whole_file
@@ -133,7 +135,7 @@ def load_weights(model: Transformer, path: Path) -> None:
     """Reads weights into a model.
 
     Raises:
-        CheckpointError: If they are damaged or those of a model of another shape.
+        CheckpointError: If they are damaged, not finite or those of a model of another shape.
     """
     bare = _without_optimizer(model)
     try:
@@ -141,6 +143,8 @@ def load_weights(model: Transformer, path: Path) -> None:
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path} is damaged or not of this model: {reason[:150]}") from error
+    if not all(np.isfinite(weight).all() for weight in bare.get_weights()):
+        raise CheckpointError(f"{path} has weights that are no finite numbers: its run diverged")
     if bare is not model:
         model.set_weights(bare.get_weights())
 

@@ -473,9 +473,9 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
         values[key.strip()] = value
     for key in values:
         _check_key(key)
-    # jsonargparse reads every value as YAML; JSON is YAML.
+    # jsonargparse reads every value as YAML.
     arguments = [
-        f"--{key}={value if isinstance(value, str) else json.dumps(value)}"
+        f"--{key}={value if isinstance(value, str) else _flow(value)}"
         for key, value in values.items()
     ]
     parser = _parser()
@@ -489,6 +489,16 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
             expected = re.sub(r"<class '(.+?)'>|typing\.", r"\1", expected)
             message = f"{key} must be {expected}, not {received!r}"
         raise ConfigError(message) from error
+
+
+def _flow(value: Any) -> str:
+    """A value in a line of YAML: JSON, but for characters that JSON escapes as two halves."""
+
+    def whole(halves: re.Match[str]) -> str:
+        character = json.loads(f'"{halves[0]}"')
+        return f"\\U{ord(character):08x}"
+
+    return re.sub(r"\\ud[89ab]..\\ud[c-f]..", whole, json.dumps(value))
 
 
 def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:

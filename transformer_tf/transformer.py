@@ -10,6 +10,7 @@ from transformer_tf.layers import (
     causal_mask,
     padding_mask,
 )
+from transformer_tf.layers.positional import POSITIONS
 
 TIE_EMBEDDINGS = ("none", "target", "all")
 
@@ -26,8 +27,8 @@ class Transformer(keras.Model):
         source_vocab_size: Number of source token ids, padding included.
         target_vocab_size: Number of target token ids, padding included.
         dropout_rate: Dropout of the embeddings and of each sub-layer's output (§5.4).
-        pre_norm: Whether to normalise before each sub-layer instead of after it, as the paper
-            does.
+        pre_norm: Whether to normalise before each sub-layer (Xiong et al. 2020). The paper
+            normalises after it.
         tie_embeddings: `"none"`; `"target"`: the target embedding is the output projection too;
             `"all"`: and the source embedding is the same matrix (§3.4), for a shared vocabulary.
         position: `"sinusoidal"` or `"learned"` positions (§3.5).
@@ -49,7 +50,8 @@ class Transformer(keras.Model):
         `(batch, num_heads, target_len, source_len)`.
 
     Raises:
-        ValueError: If `tie_embeddings` is `"all"` for vocabularies of different sizes.
+        ValueError: If `d_model` is no multiple of `num_heads`, `position` or `tie_embeddings` is
+            unknown, or `tie_embeddings` is `"all"` for vocabularies of different sizes.
     """
 
     def __init__(
@@ -70,6 +72,13 @@ class Transformer(keras.Model):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if d_model % num_heads:
+            raise ValueError(
+                "`d_model` must be a multiple of `num_heads`. "
+                f"Received: d_model={d_model}, num_heads={num_heads}"
+            )
+        if position not in POSITIONS:
+            raise ValueError(f"`position` must be one of {POSITIONS}. Received: {position=}")
         if tie_embeddings not in TIE_EMBEDDINGS:
             raise ValueError(
                 f"`tie_embeddings` must be one of {TIE_EMBEDDINGS}. "

@@ -190,7 +190,7 @@ class Translator:
 
         Raises:
             TypeError: If `texts` is one string rather than several.
-            ConfigError: If an option is out of its range.
+            ConfigError: If an option is out of its range, or `precision` is among them.
         """
         if isinstance(texts, str):
             raise TypeError(f"`texts` must be a list of sentences. Received: {texts!r}")
@@ -200,6 +200,8 @@ class Translator:
                 f"Received: {len(texts)} texts, {len(prefixes)} prefixes"
             )
         changed = dataclasses.replace(self.options, **options)
+        if changed.precision != self.options.precision:
+            raise ConfigError("decoding.precision is chosen when a translator is loaded")
         parts: list[str] = []
         shouts: list[bool] = []
         beginnings: list[list[int]] = []

@@ -213,3 +213,14 @@ def test_mixed_precision(precision, monkeypatch):
     assert all(np.isfinite(row[0].score) for row in found)
     fast = compiled(KerasEngine(model, START, END), monkeypatch).search(sentences(), OPTIONS)
     assert all(np.isfinite(row[0].score) for row in fast)
+
+
+def test_one_loop_for_every_seed(searcher):
+    """And for whatever else no search knows: else each call would be traced anew."""
+    own = KerasEngine(searcher.model, START, END)
+    drawn = [
+        own.search(sentences(3), DecodingConfig(max_length=19, temperature=1.0, seed=seed, **more))
+        for seed, more in ((1, {}), (2, {}), (1, {"alignment": True, "recase": False}))
+    ]
+    assert drawn[0] == drawn[2] != drawn[1]
+    assert len(own._functions) == 1

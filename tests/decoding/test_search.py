@@ -9,7 +9,7 @@ import pytest
 
 from transformer_tf.config import DecodingConfig
 from transformer_tf.decoding import BeamSearch, GreedySearch
-from transformer_tf.decoding.greedy import _uniform
+from transformer_tf.decoding.greedy import _uniform, sentence_seeds
 from transformer_tf.decoding.search import arg_max, top_k
 
 VOCAB, END = 5, 4
@@ -26,7 +26,7 @@ def run(search, step, limits, prefix=None, numbers=None, slots=SLOTS, source_len
         "parent": np.zeros((batch, beam), "int32"),
         "position": np.zeros(batch, "int32"),
         "limit": np.array(limits, "int32"),
-        "number": np.array(numbers if numbers is not None else range(batch), "int32"),
+        "seed": sentence_seeds(search.options.seed, numbers or range(batch)),
         "done": np.zeros(batch, bool),
         **search.start(batch, slots, source_len),
     }
@@ -262,11 +262,8 @@ def test_draws_from_the_likeliest():
 
 def test_no_draw_is_certain():
     """A number that rounds to 1 would be worth more than any score."""
-    for row, column in ((563 * 1009 + 8, 2246), (0, 0)):
-        columns = np.arange(column, column + 1, dtype="int32")
-        assert 0 < float(_uniform(0, np.int32([[row]]), columns)[0, 0]) < 1
     rows = np.arange(2000, dtype="int32")[:, None]
-    numbers = np.asarray(_uniform(7, rows, np.arange(8002, dtype="int32")))
+    numbers = np.asarray(_uniform(rows, rows[::-1], np.arange(8002, dtype="int32")))
     assert 0 < numbers.min() < 1e-6 and 1 - 1e-6 < numbers.max() < 1
     assert abs(numbers.mean() - 0.5) < 1e-3
 
@@ -276,6 +273,17 @@ def test_a_draw_depends_on_seed_and_sentence_alone():
     assert draw(50) == first
     assert draw(50, seed=1) != first
     assert draw(3, numbers=[40, 7, 12]) == [first[40], first[7], first[12]]
+
+
+def test_draws_of_no_two_places_are_the_same():
+    """Neither of two sentences, nor of two positions, nor of two seeds."""
+    tokens = np.arange(50, dtype="int32")
+    numbers = np.array([0, 1, 1009, 2**31 - 1])
+    seeds = np.concatenate([sentence_seeds(seed, numbers) for seed in (0, 1, 2**32 - 1)])
+    assert len(set(seeds.tolist())) == 12 and seeds.min() >= 0
+    places = np.array([0, 1, 1009, 5000], "int32")
+    drawn = np.asarray(_uniform(seeds[:, None, None], places[:, None], tokens)).reshape(-1, 50)
+    assert len({row.tobytes() for row in drawn}) == 48
 
 
 def test_arg_max_and_top_k(random):

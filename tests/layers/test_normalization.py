@@ -57,3 +57,11 @@ def test_config_round_trip():
     layer = LayerNormalization(epsilon=1e-3, name="norm")
     copy = LayerNormalization.from_config(layer.get_config())
     assert copy.get_config() == layer.get_config()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("axis", 1), ("center", False), ("scale", False), ("rms_scaling", True)]
+)
+def test_what_only_keras_own_class_does_is_refused(name, value):
+    with pytest.raises(ValueError, match=f"Received: {name}={value}"):
+        LayerNormalization(**{name: value})

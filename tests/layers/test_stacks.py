@@ -42,6 +42,9 @@ def test_residual_around_a_sub_layer(random):
     before = Residual(dropout_rate=0.5, pre_norm=True)
     np.testing.assert_allclose(before(x, y), x + y, atol=1e-6)
     np.testing.assert_allclose(before.enter(x), normalize(x), atol=1e-5)
+    fresh = Residual(pre_norm=True)
+    np.testing.assert_allclose(fresh.enter(x), normalize(x), atol=1e-5)
+    np.testing.assert_allclose(fresh(x, y), x + y, atol=1e-6)
 
 
 def test_dropout_is_on_the_sub_layer_only():

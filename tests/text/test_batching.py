@@ -121,10 +121,12 @@ def test_at_most_one_batch_of_a_chain_of_shapes_is_not_full(random):
 def test_resampled_pairs_in_the_shapes_of_the_first_epoch(random):
     def resample(epoch):
         """As many pairs, of lengths that differ from epoch to epoch, up to 24."""
+        resampled.append(epoch)
         drawn = np.random.default_rng(epoch)
         pairs = [([98, n, *[1] * drawn.integers(1, 22), 99], [98, n, 99]) for n in range(100, 400)]
         return EncodedPairs.from_lists(pairs)
 
+    resampled: list[int] = []
     plain = EncodedPairs.from_lists([([98, n, 99], [98, n, 99]) for n in range(100, 400)])
     batches = Batches(plain, 100, 4, resample=resample, max_length=24)
     assert batches.resampled
@@ -141,6 +143,7 @@ def test_resampled_pairs_in_the_shapes_of_the_first_epoch(random):
         lengths.append(batches.pairs.source.lengths.sum())
     assert len(shapes) <= 4
     assert len(set(lengths)) == 4
+    assert resampled == [0, 1, 2, 3]  # once each: it takes a while
 
 
 def padded_size(sources, targets, shapes):

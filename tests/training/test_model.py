@@ -155,3 +155,13 @@ def test_average_by_hand():
     with average.in_place(model):
         assert float(ops.convert_to_numpy(model.weights[0])[0, 0]) == pytest.approx(expected)
     assert model.get_weights()[0][0, 0] == 7
+
+
+def test_the_first_weights_are_soon_forgotten():
+    """Of the average after 10 steps (1 + 20) / (10 + 20) stays from each of the next ones."""
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    average = WeightAverage(0.999)
+    for step, value in ((10, 1.0), (20, 0.0)):
+        model.set_weights([np.array([[value]])])
+        average.update(model, step)
+    assert average.values[0][0, 0] == pytest.approx(0.7**10, rel=1e-5)

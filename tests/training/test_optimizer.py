@@ -26,3 +26,14 @@ def test_as_keras(random, options):
         np.testing.assert_allclose(one, other, atol=1e-5)
     for one, before in zip(ends[0], start, strict=True):
         assert np.abs(one - before).max() > 0.1
+
+
+def test_a_model_with_it_can_be_saved(random, tmp_path):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.compile(Adam(TransformerSchedule(4, 3), beta_2=0.98), "mse")
+    model.train_on_batch(random.normal(size=(6, 3)), random.normal(size=(6, 2)))
+    model.save(tmp_path / "model.keras")
+    optimizer = keras.models.load_model(tmp_path / "model.keras").optimizer
+    assert type(optimizer) is Adam
+    assert optimizer.beta_2 == 0.98
+    assert int(optimizer.iterations) == 1

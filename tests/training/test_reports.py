@@ -67,6 +67,8 @@ def test_tensorboard(data, tmp_path):  # noqa: F811
     losses = [(event.step, event.value) for event in events.Scalars("validation/loss")]
     assert losses == [(row["step"], pytest.approx(row["val_loss"])) for row in metrics]
     assert any("sample 1" in name for name in tags["tensors"])
+    kinds = {f"{kind}_attention/sample_1" for kind in ("encoder", "decoder", "cross")}
+    assert kinds <= set(tags["images"])
 
 
 def test_tensorboard_without_its_package(tmp_path, monkeypatch):

@@ -319,3 +319,25 @@ def test_a_loss_that_is_no_number_stops_the_run(data, tmp_path, bad_step):  # no
         assert f"The state after step {bad_step - 1} is kept" in message
         _, arrays = state_of(folder)
         assert all(np.isfinite(value).all() for _, value in arrays)
+
+
+def test_a_last_step_that_breaks_the_weights_is_not_kept(data, tmp_path):  # noqa: F811
+    """Its own loss was still a number."""
+    folder = tmp_path / "run"
+    trainer = Trainer(configure(data, "training.max_steps=3"), folder)
+    fit = trainer.training_model.fit
+    variable = trainer.model.encoder.layers[0].feed_forward.hidden.bias
+
+    def and_break(*arguments, **options):
+        history = fit(*arguments, **options)
+        variable.assign(np.full(variable.shape, np.nan))
+        return history
+
+    trainer.training_model.fit = and_break
+    with pytest.raises(TrainingDivergedError, match="The validation loss is nan after step 3"):
+        trainer.fit()
+    trainer._lock.release()
+    assert not list(folder.glob("*.weights.h5"))
+    for path in (folder / "state").glob("step-*.npz"):
+        with np.load(path) as content:
+            assert all(np.isfinite(content[name]).all() for name in content if name.isdigit())

@@ -256,8 +256,12 @@ def test_the_table_of_the_corpus(run):
 
 
 def test_the_order_of_the_pairs_does_not_depend_on_the_cache(data, tmp_path):
-    config = configure(data)
-    first, second = (Trainer(config, tmp_path / name) for name in ("a", "b"))
+    first, second, again = (
+        Trainer(configure(data, f"data.cache_directory={tmp_path / cache}"), tmp_path / name)
+        for name, cache in (("a", "cache"), ("b", "other"), ("c", "cache"))
+    )
+    for index in range(len(first.batches)):
+        np.testing.assert_array_equal(first.batches[index][1], again.batches[index][1])
     for index in range(len(first.batches)):
         np.testing.assert_array_equal(first.batches[index][1], second.batches[index][1])
 

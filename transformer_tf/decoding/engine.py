@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from keras import ops
 
 from transformer_tf.config import DecodingConfig
 from transformer_tf.decoding.beam import BeamSearch
-from transformer_tf.decoding.greedy import GreedySearch
+from transformer_tf.decoding.greedy import GreedySearch, sentence_seeds
 from transformer_tf.decoding.loop import translate_ids
 from transformer_tf.errors import ConfigError
 from transformer_tf.hypothesis import Hypothesis
@@ -28,6 +29,14 @@ TOKENS_AT_A_TIME = 8192
 ATTENDED_AT_A_TIME = 32
 # The steps after which a compilation has earned its time: about 2.5 s for 2 to 5 ms a step.
 STEPS_THAT_PAY = 600
+# Options that no search knows: a loop that was traced for others does for these, too.
+OUTSIDE: dict[str, Any] = {
+    field.name: field.default
+    for field in dataclasses.fields(DecodingConfig)
+    if field.name.startswith("alignment")
+    or field.name
+    in ("seed", "precision", "replace_unknowns", "restore", "recase", "split_sentences")
+}
 
 
 class KerasEngine:
@@ -74,6 +83,10 @@ class KerasEngine:
 
         Returns:
             For each sentence its `n_best` hypotheses, the best first.
+
+        Raises:
+            ConfigError: If translations may be longer than the positions that the model has
+                learned.
         """
         model = self.model
         if model.position == "learned" and options.max_length > model.max_length:
@@ -82,13 +95,18 @@ class KerasEngine:
                 f"the model has learned, not {options.max_length}"
             )
         found: list[list[Hypothesis]] = [[] for _ in sources]
+        seeds = np.zeros(len(sources), "int32")
+        if options.temperature:
+            places = range(len(sources)) if numbers is None else numbers
+            seeds = sentence_seeds(options.seed, places)
+        options = dataclasses.replace(options, **OUTSIDE)
 
         def run(job: tuple[int, int, bool, list[int]]) -> None:
             length, size, compiled, chunk = job
             results = self._search_chunk(
                 [sources[index] for index in chunk],
                 None if prefixes is None else [prefixes[index] for index in chunk],
-                chunk if numbers is None else [numbers[index] for index in chunk],
+                seeds[chunk],
                 length,
                 size,
                 options,
@@ -178,7 +196,7 @@ class KerasEngine:
         self._plain_steps[shape] += sentences / batch * length / 2
         return self._plain_steps[shape] >= STEPS_THAT_PAY
 
-    def _search_chunk(self, sources, prefixes, numbers, length, size, options, compiled):
+    def _search_chunk(self, sources, prefixes, seeds, length, size, options, compiled):
         count = len(sources)
         given = [0] * count if prefixes is None else [len(prefix) for prefix in prefixes]
         limits = [
@@ -194,7 +212,7 @@ class KerasEngine:
         arguments = {
             "source": pad([*sources, *[sources[-1]] * (rows - count)], length),
             "limit": np.array(limits + [1] * (rows - count), "int32"),
-            "number": np.array([*numbers, *[0] * (rows - count)], "int32"),
+            "seed": np.array([*seeds, *[0] * (rows - count)], "int32"),
         }
         if prefixes is not None:
             arguments["prefix"] = _pad_prefixes([*prefixes, *[[]] * (rows - count)], compiled)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from keras import ops
 
@@ -64,8 +66,8 @@ class GreedySearch(Search):
             before = ops.cumsum(shares, axis=-1) - shares
             kept = ops.where(before < options.top_p, ordered, -IMPOSSIBLE)
             logits = ops.where(logits >= ops.min(kept, axis=-1, keepdims=True), logits, IMPOSSIBLE)
-        counter = state["number"] * 1009 + state["position"]  # positions are far below 1009
-        uniform = _uniform(options.seed, counter[:, None], ops.arange(vocab_size, dtype="int32"))
+        tokens = ops.arange(vocab_size, dtype="int32")
+        uniform = _uniform(state["seed"][:, None], state["position"][:, None], tokens)
         gumbel = -ops.log(-ops.log(uniform))
         return arg_max(logits + gumbel[:, None])[1]
 
@@ -83,17 +85,35 @@ def _likeliest(state, logits):
     return arg_max(logits)[1]
 
 
-def _uniform(seed: int, row, column):
-    """Numbers between 0 and 1 that depend on three integers alone.
+def sentence_seeds(seed: int, numbers: Sequence[int]) -> np.ndarray:
+    """Seeds of the draws of sentences, from the seed of all and the number of each.
 
-    The integers are mixed by the finaliser of MurmurHash3 (Appleby 2011), once for seed and row
-    and again with the column.
+    Args:
+        seed: At least 0 and less than 2³².
+        numbers: Numbers at least 0 and less than 2³¹.
+
+    Returns:
+        `int32` array `(sentences,)`.
     """
-    row, column = ops.cast(row, "uint32"), ops.cast(column, "uint32")
-    row = _mix(row + np.uint32(0x9E3779B9 * (seed + 1) & 0xFFFFFFFF))
-    bits = _mix(ops.bitwise_xor(row, _mix(column + np.uint32(1))))
+    mixed = _mixed(_mixed(np.uint32(0), np.array([seed], "uint32")), np.array(numbers, "uint32"))
+    return (ops.convert_to_numpy(mixed) >> 1).astype("int32")  # no sign
+
+
+def _uniform(*integers):
+    """Numbers between 0 and 1 that depend on integers alone."""
+    bits = np.uint32(0)
+    for integer in integers:
+        bits = _mixed(bits, ops.cast(integer, "uint32"))
     # 23 bits and a half are exact in float32; with one more the largest number would round to 1.
     return (ops.cast(ops.right_shift(bits, np.uint32(9)), "float32") + 0.5) * 2.0**-23
+
+
+def _mixed(bits, integer):
+    """32 bits of earlier integers and of another one, by the finaliser of MurmurHash3.
+
+    See Appleby 2011.
+    """
+    return _mix(ops.bitwise_xor(_mix(integer + np.uint32(0x9E3779B9)), bits))
 
 
 def _mix(x):

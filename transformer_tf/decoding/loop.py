@@ -18,7 +18,7 @@ def translate_ids(
     start_id: int,
     source,
     limit,
-    number,
+    seed,
     count,
     *,
     batch_size,
@@ -43,7 +43,7 @@ def translate_ids(
         source: Integer tensor `(sentences, source_len)`; sort sentences by falling length.
         limit: Integer tensor `(sentences,)`: most tokens of a translation, its end included; at
             least 1.
-        number: Integer tensor `(sentences,)`: the number of each sentence, for random draws.
+        seed: Integer tensor `(sentences,)`: what the random draws of each sentence depend on.
         count: Number of sentences; the rows of `source` from there on are not translated.
         batch_size: Number of sentences at a time.
         max_length: The largest limit.
@@ -71,7 +71,7 @@ def translate_ids(
         **fresh,
         "done": ops.ones((batch_size,), "bool"),
         "sentence": ops.zeros((batch_size,), "int32") + sentences,  # none
-        "number": ops.zeros((batch_size,), "int32"),
+        "seed": ops.zeros((batch_size,), "int32"),
         "limit": ops.ones((batch_size,), "int32"),
     }
     if prefix is not None:
@@ -105,7 +105,7 @@ def translate_ids(
             "done": idle,
             "sentence": sentence,
             "limit": ops.take(limit, known, axis=0),
-            "number": ops.take(number, known, axis=0),
+            "seed": ops.take(seed, known, axis=0),
         }
         if prefix is not None:
             rows["prefix"] = ops.take(prefix, known, axis=0)

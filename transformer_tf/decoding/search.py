@@ -32,7 +32,7 @@ class Search(abc.ABC):
     | `position` | `(batch,)` | the number of tokens before the one that is to be chosen |
     | `limit` | `(batch,)` | most tokens of a translation, its end included |
     | `done` | `(batch,)` | whether the sentence needs no more steps |
-    | `number` | `(batch,)` | the number of the sentence, for random draws |
+    | `seed` | `(batch,)` | what the random draws of the sentence depend on |
     | `prefix` | `(batch, prefix_len)` | tokens to begin with, -1 after the last of them |
 
     and a search adds its own.

@@ -204,7 +204,7 @@ class TranslationModule(tf.Module):
             self._target.start_id,
             source=rows,
             limit=limit,
-            number=tf.range(count),
+            seed=tf.zeros_like(limit),
             count=count,
             batch_size=tf.minimum(count, options.batch_size),
             max_length=tf.reduce_max(limit),

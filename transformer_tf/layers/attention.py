@@ -19,7 +19,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         key: Tensor `(..., key_len, key_depth)`.
         value: Tensor `(..., key_len, value_depth)`.
         mask: Boolean tensor that broadcasts to `(..., query_len, key_len)`, True = may attend.
-            A query that may attend to nothing attends to all keys alike.
+            What a query gets that may attend to nothing means nothing, but is no nan.
 
     Returns:
         The output `(..., query_len, value_depth)` and the attention scores

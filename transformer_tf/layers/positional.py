@@ -4,6 +4,8 @@ import keras
 import numpy as np
 from keras import ops
 
+POSITIONS = ("sinusoidal", "learned")
+
 
 def positional_encoding(length, d_model: int):
     """The sinusoidal position signal of §3.5 of Vaswani et al. 2017.
@@ -51,7 +53,8 @@ class PositionalEmbedding(keras.layers.Layer):
         Tensor `(batch, length, d_model)`.
 
     Raises:
-        ValueError: If `"learned"` positions are asked for more than `max_length` tokens.
+        ValueError: If `"learned"` positions are asked for more than `max_length` tokens, where the
+            length is known.
     """
 
     def __init__(
@@ -63,10 +66,8 @@ class PositionalEmbedding(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if position not in ("sinusoidal", "learned"):
-            raise ValueError(
-                f'`position` must be "sinusoidal" or "learned". Received: position={position!r}'
-            )
+        if position not in POSITIONS:
+            raise ValueError(f"`position` must be one of {POSITIONS}. Received: {position=}")
         self.vocab_size = vocab_size
         self.d_model = d_model
         self.position = position
@@ -87,7 +88,7 @@ class PositionalEmbedding(keras.layers.Layer):
             )
 
     def call(self, ids, positions=None):
-        embedded = ops.take(ops.convert_to_tensor(self.embeddings), ids, axis=0)
+        embedded = ops.take(self.embeddings, ids, axis=0)
         embedded = ops.cast(embedded, self.compute_dtype) * self.d_model**0.5
         return embedded + (
             self.position_table(ops.shape(ids)[1]) if positions is None else positions
@@ -103,7 +104,7 @@ class PositionalEmbedding(keras.layers.Layer):
             Tensor `(length, d_model)`.
 
         Raises:
-            ValueError: If there are fewer learned positions.
+            ValueError: If there are fewer learned positions and `length` is an int.
         """
         if self.position == "sinusoidal":
             return ops.cast(positional_encoding(length, self.d_model), self.compute_dtype)
@@ -113,8 +114,8 @@ class PositionalEmbedding(keras.layers.Layer):
                 f"(`max_length`). Received: a sequence of length {length}. "
                 'Shorten it, or use position="sinusoidal".'
             )
-        table = ops.convert_to_tensor(self.position_embeddings)
-        return ops.cast(ops.take(table, ops.arange(length), axis=0), self.compute_dtype)
+        table = ops.take(self.position_embeddings, ops.arange(length), axis=0)
+        return ops.cast(table, self.compute_dtype)
 
     def project(self, hidden):
         """Scores every token id by its embedding: the output projection of a tied model (§3.4).

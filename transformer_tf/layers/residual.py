@@ -16,7 +16,8 @@ class Residual(keras.layers.Layer):
         x = residual(x, y)
 
     Args:
-        dropout_rate: Share of the sub-layer's output set to zero in training (§5.4).
+        dropout_rate: Share of the sub-layer's output set to zero in training (§5.4). It draws from
+            the generator that `keras.utils.set_random_seed` sets.
         pre_norm: Whether to normalise a sub-layer's input instead, x + Dropout(sublayer(
             LayerNorm(x))), which trains deep stacks more easily (Xiong et al. 2020).
         **kwargs: Arguments of `keras.layers.Layer`.
@@ -41,6 +42,8 @@ class Residual(keras.layers.Layer):
 
     def enter(self, x):
         """What the sub-layer gets to see of `x`."""
+        if not self.built:
+            self.build(x.shape)
         return self.norm(x) if self.pre_norm else x
 
     def call(self, x, y, training=None):

@@ -102,7 +102,9 @@ class Batches:
         self.pairs = pairs
         self.resampled = resample is not None
         self._resample = resample
-        source_lengths, target_lengths = _lengths(resample(0) if resample else pairs)
+        if resample:
+            self.pairs = resample(0)
+        source_lengths, target_lengths = _lengths(self.pairs)
         if max_length:
             source_lengths = np.append(source_lengths, max_length)
             target_lengths = np.append(target_lengths, max_length - 1)
@@ -113,15 +115,22 @@ class Batches:
                 f"Received: tokens_per_batch={tokens_per_batch}, {longest} tokens long"
             )
         self.shapes = choose_shapes(source_lengths, target_lengths, max_shapes)
-        self.set_epoch(0)
+        self._epoch = 0
+        self._shuffle_and_deal()
 
     def set_epoch(self, epoch: int) -> None:
         """Puts the batches into the order of an epoch, counted from 0."""
+        if epoch == self._epoch:
+            return
+        self._epoch = epoch
         if self._resample:
             self.pairs = self._resample(epoch)
+        self._shuffle_and_deal()
+
+    def _shuffle_and_deal(self) -> None:
         source_lengths, self._target_lengths = _lengths(self.pairs)
         self.num_target_tokens = int(self._target_lengths.sum())
-        random = np.random.default_rng([self.seed, epoch])
+        random = np.random.default_rng([self.seed, self._epoch])
         self._batches = self._deal(
             smallest_shape(source_lengths, self._target_lengths, self.shapes), random
         )

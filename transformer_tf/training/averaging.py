@@ -11,6 +11,9 @@ import numpy as np
 # The average is taken every so many steps: the weights change little in between, and reading
 # all of them at every step would cost a tenth of it.
 INTERVAL = 10
+# With step n of the share (1 + n) / (10 + n) stays at most: the rule of TensorFlow's
+# `ExponentialMovingAverage(decay, num_updates)`, so that the first weights are soon forgotten.
+SLOWNESS = 10
 
 
 class WeightAverage:
@@ -18,8 +21,7 @@ class WeightAverage:
 
     Args:
         decay: Share of the average that stays from one step to the next, such as 0.999, which
-            averages over about 1 000 steps. Early on less stays, so that the first weights are
-            soon forgotten.
+            averages over about 1 000 steps. Early on less stays.
 
     Attributes:
         values: The averages, in the order of the model's weights; empty before the first.
@@ -39,7 +41,7 @@ class WeightAverage:
         if not self.values:
             self.values = [np.array(weight) for weight in weights]
             return
-        stays = min(self.decay, (1 + step) / (INTERVAL + step)) ** INTERVAL
+        stays = min(self.decay, (1 + step) / (SLOWNESS + step)) ** INTERVAL
         for average, weight in zip(self.values, weights, strict=True):
             average += (1 - stays) * (weight - average)
 

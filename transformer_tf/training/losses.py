@@ -93,8 +93,8 @@ def projected_cross_entropy(
 
     Returns:
         Three `float32` scalars: the weighted sum of the losses, which has gradients; and over the
-        tokens of positive weight the sum of -log p, in nats, and the number of those whose
-        logit is the highest.
+        tokens of positive weight the sum of -log p, in nats, and the number of those that have no
+        logit above theirs; with bfloat16 some have an equal one.
     """
     if keras.backend.backend() == "tensorflow":
         from transformer_tf.training.chunked_loss import chunked_cross_entropy

@@ -1,4 +1,8 @@
-"""What a batch teaches us about the model, counted over real tokens only."""
+"""What a batch teaches us about the model, counted over real tokens only.
+
+The metrics as one reads them, for `compile` of any model with logits. `TrainingModel` has the same
+numbers without holding all logits at once; tests hold the two equal.
+"""
 
 import keras
 from keras import ops

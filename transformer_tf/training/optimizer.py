@@ -3,6 +3,7 @@
 import keras
 
 
+@keras.saving.register_keras_serializable(package="transformer_tf")
 class Adam(keras.optimizers.Adam):
     """`keras.optimizers.Adam`, the same numbers faster on TensorFlow's plain kernels.
 

@@ -421,6 +421,11 @@ class Trainer:
         samples: list[tuple[str, Any]] = []
         with self.average.in_place(model) if self.average else contextlib.nullcontext():
             row.update({f"val_{name}": value for name, value in self._evaluate().items()})
+            if not np.isfinite(row["val_loss"]):  # the last step was one too many
+                raise TrainingDivergedError(
+                    f"The validation loss is {row['val_loss']} after step {progress.step}. "
+                    + self._advice()
+                )
             if model is not self.translation_model:
                 self.translation_model.set_weights(model.get_weights())
             if translator is not None and self.group.writes:
@@ -608,6 +613,7 @@ def _fingerprint(pairs: EncodedPairs) -> str:
     digest = hashlib.sha256()
     for side in (pairs.source, pairs.target):
         digest.update(np.ascontiguousarray(side.lengths, dtype="int64").tobytes())
+        digest.update(np.ascontiguousarray(side.ids, dtype="int32").tobytes())
     return digest.hexdigest()
 
 
