@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_tf.config import Config, help_text, load_config, save_config
+from transformer_tf.config import Config, help_text, load_config, load_run_config, save_config
 from transformer_tf.errors import ConfigError
 
 CONFIGS = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
@@ -157,3 +157,44 @@ def test_help_lists_every_key_with_its_default():
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_every_config_of_the_project_loads(path):
     assert load_config(path) != Config()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("training: {max_epochs: 3}\ntraining: {seed: 1}\n", "'training' stands there twice"),
+        ("training:\n  seed: 1\n  seed: 2\n", "'seed' stands there twice.*line 3"),
+        (
+            "data:\n  max_pairs: 2020-01-01\n",
+            "data.max_pairs must be int or null, not '2020-01-01'",
+        ),
+        ("training:\n  learning_rate_scale: .nan\n", "must be float, not 'NaN'"),
+    ],
+)
+def test_what_yaml_takes_without_a_word(tmp_path, content, message):
+    path = tmp_path / "c.yaml"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match=message) as error:
+        load_config(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "key", ["training.learning_rate_scale", "decoding.temperature", "data.max_malformed"]
+)
+def test_no_number(key):
+    with pytest.raises(ConfigError, match=f"{key} must be .*, not nan"):
+        load_config(None, [f"{key}=.nan"])
+
+
+@pytest.mark.parametrize("override", ["training.validation_translations=9", "decoding.beam_size=5"])
+def test_scores_of_a_run_stay_comparable(tmp_path, override):
+    for metric in ("bleu", "perplexity"):
+        config = load_config(None, [f"training.best_metric={metric}"])
+        save_config(config, tmp_path / "config.yaml")
+        assert load_run_config(tmp_path, ["decoding.beam_size=1"]) == config
+        if metric == "perplexity":
+            load_run_config(tmp_path, [override])
+        else:
+            with pytest.raises(ConfigError, match="best_metric=bleu compares translations"):
+                load_run_config(tmp_path, [override])

@@ -251,7 +251,7 @@ class DecodingConfig:
             "length_penalty", "coverage_penalty", "max_length_ratio", "min_length", "temperature",
             "top_k",
         ):  # fmt: skip
-            if getattr(self, key) < 0:
+            if not getattr(self, key) >= 0:  # not nan either
                 raise ConfigError(f"decoding.{key} must be at least 0, not {getattr(self, key)}")
         if not 0 <= self.seed < 2**32:
             raise ConfigError(
@@ -307,7 +307,7 @@ class Config:
         """
         for key in AT_LEAST_ONE:
             value = _get(self, key)
-            if value is not None and value < 1:
+            if value is not None and not value >= 1:
                 raise ConfigError(f"{key} must be at least 1, not {value}")
         for key, end in SHARES.items():
             value = _get(self, key)
@@ -315,7 +315,7 @@ class Config:
                 raise ConfigError(f"{key} must be at least 0 and less than {end}, not {value}")
         for key in ABOVE_ZERO:
             value = _get(self, key)
-            if value is not None and value <= 0:
+            if value is not None and not value > 0:  # not nan either
                 raise ConfigError(f"{key} must be more than 0, not {value}")
         model, tokenizer, training = self.model, self.tokenizer, self.training
         if not 0 <= training.seed < 2**32:
@@ -434,6 +434,9 @@ ABOVE_ZERO = (
 )
 RESUMABLE = (
     "data.directory",
+    "data.files",
+    "data.validation_files",
+    "data.test_files",
     "data.cache_directory",
     "training.max_epochs",
     "training.max_steps",
@@ -488,6 +491,14 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
             key, expected, received = wrong.groups()
             expected = re.sub(r"<class '(.+?)'>|typing\.", r"\1", expected)
             message = f"{key} must be {expected}, not {received!r}"
+        several = re.fullmatch(
+            r'Parser key "(.+?)": .*? Subtypes: \[(.*?)\] .*Given value: "?(.*?)"?', message
+        )
+        if several:
+            key, expected, received = several.groups()
+            kinds = re.findall(r"<class '(?:.*\.)?(.+?)'>", expected)
+            expected = " or ".join(kinds).replace("NoneType", "null")
+            message = f"{key} must be {expected}, not {received!r}"
         raise ConfigError(message) from error
 
 
@@ -498,7 +509,7 @@ def _flow(value: Any) -> str:
         character = json.loads(f'"{halves[0]}"')
         return f"\\U{ord(character):08x}"
 
-    return re.sub(r"\\ud[89ab]..\\ud[c-f]..", whole, json.dumps(value))
+    return re.sub(r"\\ud[89ab]..\\ud[c-f]..", whole, json.dumps(value, default=str))
 
 
 def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
@@ -525,7 +536,16 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
         if key not in RESUMABLE and not key.startswith("decoding."):
             _check_key(key)
             raise ConfigError(f"{key} cannot change in a run that goes on, only in a new one")
-    return load_config(path, overrides)
+    before, now = load_config(path), load_config(path, overrides)
+    if now.training.best_metric != "perplexity" and (
+        now.decoding != before.decoding
+        or now.training.validation_translations != before.training.validation_translations
+    ):
+        raise ConfigError(
+            f"training.best_metric={now.training.best_metric} compares translations over the whole "
+            "run: neither decoding nor training.validation_translations can change in it"
+        )
+    return now
 
 
 def save_config(config: Config, path: Path) -> None:
@@ -596,7 +616,7 @@ def _check_key(key: str) -> None:
 
 def _read_yaml(path: Path) -> Mapping[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -606,6 +626,21 @@ def _read_yaml(path: Path) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise ConfigError(f"{path} must hold sections with keys, such as 'model:'")
     return content
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice in a section, of which YAML would forget the first."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        known = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in known:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"{key!r} stands there twice", problem_mark=key_node.start_mark
+                )
+            known.add(key)
+        return super().construct_mapping(node, deep)
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -552,11 +552,16 @@ def test_a_test_set_of_the_users_is_kept_whole(tmp_path: Path) -> None:
     corpus = load_files(
         tmp_path / "train.tsv",
         test_files=((str(tmp_path / "test.tsv"),),),
-        test_size=10,
+        test_size=2,
         validation_size=7,
     )
 
-    assert [source for source, _ in corpus.test] == ["Hi.", "Hi.", "Long", "Leak."]
+    assert [source for source, _ in corpus.test] == [
+        "Hi.",
+        "Hi.",
+        "Long",
+        "Leak.",
+    ]  # over test_size
     assert (len(corpus.train), len(corpus.validation)) == (93, 7)
     assert corpus.removed["source leak (train)"] == 1
     assert corpus.removed["target leak (train)"] == 1
@@ -660,3 +665,43 @@ def test_real_tatoeba() -> None:
     assert len(corpus.test) >= 2000
     assert len(corpus.validation) > 1500
     assert all(text == normalize_text(text) for pair in all_pairs(corpus) for text in pair)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", " \tHallo.\n"])
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_held_out_files_without_pairs_are_not_replaced(
+    tmp_path: Path, split: str, content: str
+) -> None:
+    (tmp_path / "train.tsv").write_text("".join(f"{line}\n" for line in numbered_lines(100)))
+    (tmp_path / "held_out.tsv").write_text(content)
+    options = {f"{split}_files": ((str(tmp_path / "held_out.tsv"),),), "max_malformed": 0.9999}
+
+    with pytest.raises(DataError, match=f"{split}_files holds no pair|lines are malformed"):
+        load_files(tmp_path / "train.tsv", **{"validation_size": 9, "test_size": 9} | options)
+
+
+def test_validation_pairs_that_are_all_test_pairs(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").write_text("".join(f"{line}\n" for line in numbered_lines(100)))
+    (tmp_path / "both.tsv").write_text("Hi.\tHallo!\n")
+    both = ((str(tmp_path / "both.tsv"),),)
+
+    with pytest.raises(DataError, match="no validation pairs but those that share a sentence"):
+        load_files(
+            tmp_path / "train.tsv",
+            **{"validation_size": 9, "validation_files": both, "test_files": both},
+        )
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [
+        ("utf-16", "is UTF-16; convert it first: iconv -f utf-16 -t utf-8"),
+        ("latin-1", "50 not UTF-8 .convert such a file.*iconv -f latin1"),
+    ],
+)
+def test_files_in_other_encodings(tmp_path: Path, encoding: str, message: str) -> None:
+    lines = "".join(f"Green {number}.\tGrün {number}.\n" for number in range(50))
+    (tmp_path / "train.tsv").write_bytes(lines.encode(encoding))
+
+    with pytest.raises(DataError, match=message):
+        load_files(tmp_path / "train.tsv")

@@ -1,6 +1,7 @@
 """Encoded pairs: the same ids from memory and from the cache, whatever happens to it."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -19,6 +20,11 @@ SENTENCES = [
     for thing in ("Äpfel", "Straßenbahnkarten")
 ]
 LIMIT = 22  # sub-words; some sentences are longer
+
+
+def seen(folder):
+    """What is in a cache folder but for its locks."""
+    return [path for path in folder.iterdir() if path.suffix != ".lock"]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +75,7 @@ def test_the_file_of_pairs_leaves_nothing_behind(tmp_path):
         writer.add(("a", "b"))
         pairs = writer.finish()
     assert list(pairs) == [("a", "b")]
-    assert list(tmp_path.iterdir()) == []
+    assert seen(tmp_path) == []
 
 
 @pytest.mark.parametrize("chunk", [7, 10_000])
@@ -80,7 +86,7 @@ def test_ids_are_those_of_the_tokenizers(pairs, tokenizers, chunk, tmp_path, mon
     assert as_lists(encode_pairs(pairs, *tokenizers, LIMIT)) == ids
     for _ in range(2):  # written, then read
         assert as_lists(cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)) == ids
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(seen(tmp_path)) == 1
 
 
 def test_the_cache_is_read_and_memory_mapped(pairs, tokenizers, tmp_path, monkeypatch):
@@ -99,20 +105,20 @@ def test_the_key_is_the_content(pairs, tokenizers, tmp_path):
     cached_pairs(pairs, *tokenizers, LIMIT + 1, tmp_path)
     lowercase = Tokenizer(tokenizers[0].model_file, lowercase=True)
     cached_pairs(pairs, lowercase, tokenizers[1], LIMIT, tmp_path)
-    assert len(list(tmp_path.iterdir())) == 5
+    assert len(seen(tmp_path)) == 5
 
 
 @pytest.mark.parametrize("damage", ["truncate", "index", "remove"])
 def test_a_damaged_cache_is_made_anew(pairs, tokenizers, tmp_path, damage):
     before = as_lists(cached_pairs(pairs, *tokenizers, LIMIT, tmp_path))
-    (folder,) = tmp_path.iterdir()
+    (folder,) = seen(tmp_path)
     file = folder / ("index.json" if damage == "index" else "target.ids")
     if damage == "remove":
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[:-3])
     assert as_lists(cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)) == before
-    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+    assert seen(tmp_path) == [folder]
 
 
 def test_an_interrupted_encoding_leaves_nothing(pairs, tokenizers, tmp_path, monkeypatch):
@@ -122,23 +128,32 @@ def test_an_interrupted_encoding_leaves_nothing(pairs, tokenizers, tmp_path, mon
     monkeypatch.setattr(Tokenizer, "encode_sentences", interrupted)
     with pytest.raises(KeyboardInterrupt):
         cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+    assert seen(tmp_path) == []
 
 
-def test_another_process_may_be_quicker(pairs, tokenizers, tmp_path, monkeypatch):
-    """Both encode; the second finds the folder of the first in its place, and takes it."""
+def test_who_wants_the_same_waits_for_it(pairs, tokenizers, tmp_path, monkeypatch):
+    written = []
     write = encoded_module._write_folder
 
-    def write_twice(folder, *arguments):
-        monkeypatch.setattr(encoded_module, "_write_folder", write)
-        first.append(cached_pairs(pairs, *tokenizers, LIMIT, tmp_path))
-        write(folder, *arguments)
+    def count(*arguments):
+        written.append(arguments)
+        write(*arguments)
 
-    first = []
-    monkeypatch.setattr(encoded_module, "_write_folder", write_twice)
-    second = cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)
-    assert as_lists(second) == as_lists(first[0]) == expected(pairs, tokenizers)
-    assert len(list(tmp_path.iterdir())) == 1
+    monkeypatch.setattr(encoded_module, "_write_folder", count)
+    with ThreadPoolExecutor(3) as pool:
+        jobs = [pool.submit(cached_pairs, pairs, *tokenizers, LIMIT, tmp_path) for _ in range(3)]
+        found = [as_lists(job.result()) for job in jobs]
+    assert found == 3 * [expected(pairs, tokenizers)]
+    assert len(written) == len(seen(tmp_path)) == 1
+
+
+def test_what_a_killed_process_left_is_removed(pairs, tokenizers, tmp_path):
+    cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)
+    (folder,) = seen(tmp_path)
+    partial = folder.rename(tmp_path / f".{folder.name}.partial")
+    cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)
+    assert seen(tmp_path) == [folder]
+    assert not partial.exists()
 
 
 def test_a_full_disk_is_told_in_one_line(pairs, tokenizers, tmp_path, monkeypatch):
@@ -149,7 +164,7 @@ def test_a_full_disk_is_told_in_one_line(pairs, tokenizers, tmp_path, monkeypatc
     with pytest.raises(DataError, match=r"No space left on device.*data.cache_directory") as error:
         cached_pairs(pairs, *tokenizers, LIMIT, tmp_path)
     assert len(str(error.value).splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
+    assert seen(tmp_path) == []
 
 
 def test_many_ids_need_more_bytes(pairs, tokenizers, tmp_path, monkeypatch):

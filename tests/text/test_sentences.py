@@ -70,3 +70,19 @@ def test_a_script_without_spaces_loses_nothing():
     assert "".join(parts) == text
     assert all(len(part) <= 60 for part in parts)
     assert all(part.endswith("，") for part in parts[:-1])
+
+
+def test_a_long_line_takes_time_in_proportion():
+    """Of each word is asked a few times whether it fits, however long the line is."""
+    for count in (1_000, 8_000):
+        asked = 0
+
+        def fits(text):
+            nonlocal asked
+            asked += len(text.split())
+            return len(text.split()) <= 20
+
+        text = " ".join(["word"] * count)
+        parts = split_text(text, fits)
+        assert " ".join(parts) == text
+        assert asked < 15 * count

@@ -317,6 +317,6 @@ def _write_numbers(
             "1" if weight >= 0.995 else f"{weight:.2f}"[1:],
             ha="center",
             va="center_baseline",
-            color="black" if weight > 0.6 else "white",
+            color="black" if weight > 0.43 else "white",
             **number_style,
         )

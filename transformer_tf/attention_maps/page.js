@@ -76,7 +76,7 @@ function short(label) {
 
 function fillChoices() {
   data.sentences.forEach(({ source }, index) =>
-    byId("sentence").append(element("option", { value: index }, `${index + 1}. ${source}`)));
+    byId("sentence").append(element("option", { value: index }, source)));
   byId("sentence-choice").hidden = data.sentences.length < 2;
   byId("bar").style.background = `linear-gradient(to right, ${
     data.colors.map((rgb) => `rgb(${rgb})`).join(", ")})`;
@@ -204,8 +204,9 @@ function drawMap() {
     }, short(label));
   });
   drawn.veil = element("svg:path", { class: "veil", "fill-rule": "evenodd" });
-  drawn.cursor = element("svg:rect", { class: "cursor" });
-  svg.replaceChildren(...parts, ...drawn.queryTexts, ...drawn.keyTexts, drawn.veil, drawn.cursor);
+  drawn.cursors = ["cursor", "cursor inner"].map((name) => element("svg:rect", { class: name }));
+  svg.replaceChildren(
+    ...parts, ...drawn.queryTexts, ...drawn.keyTexts, drawn.veil, ...drawn.cursors);
 }
 
 function drawLines() {
@@ -252,11 +253,13 @@ function light() {
     hole = `M${left + column * side} ${top}h${side}v${height}h${-side}z`;
   }
   drawn.veil.setAttribute("d", hole && (row === null || column === null) ? outer + hole : "");
-  drawn.cursor.setAttribute("visibility", row !== null && column !== null ? "visible" : "hidden");
-  drawn.cursor.setAttribute("x", left + (column ?? 0) * side);
-  drawn.cursor.setAttribute("y", top + (row ?? 0) * side);
-  drawn.cursor.setAttribute("width", side);
-  drawn.cursor.setAttribute("height", side);
+  for (const cursor of drawn.cursors) {
+    cursor.setAttribute("visibility", row !== null && column !== null ? "visible" : "hidden");
+    cursor.setAttribute("x", left + (column ?? 0) * side);
+    cursor.setAttribute("y", top + (row ?? 0) * side);
+    cursor.setAttribute("width", side);
+    cursor.setAttribute("height", side);
+  }
   for (const texts of [drawn.queryTexts, drawn.lineQueries]) {
     texts.forEach((text, i) => text.classList.toggle("lit", i === row));
   }
@@ -306,11 +309,20 @@ function moveCursor(event) {
   } else if (steps[event.key] && queries.length && keys.length) {
     event.preventDefault();
     const [down, across] = steps[event.key];
-    const first = state.row === null || state.column === null;
-    const within = (value, size) => Math.min(Math.max(value, 0), size - 1);
-    state.row = first ? state.row ?? 0 : within(state.row + down, queries.length);
-    state.column = first ? state.column ?? 0 : within(state.column + across, keys.length);
+    const first = state.row === null && state.column === null;
+    // Before the first one there is none: then a whole row or column is chosen.
+    const move = (place, step, size) => {
+      const next = Math.min((place ?? -1) + step, size - 1);
+      return next < 0 ? null : next;
+    };
+    const row = first ? 0 : move(state.row, down, queries.length);
+    const column = first ? 0 : move(state.column, across, keys.length);
+    if (row === null && column === null) return;
+    Object.assign(state, { row, column });
     light();
+    const chosen = row === null ? drawn.keyTexts[column]
+      : column === null ? drawn.queryTexts[row] : drawn.cursors[0];
+    chosen.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 }
 

@@ -111,7 +111,7 @@ def render_page(sentences: Sequence[PageSentence]) -> str:
         style=style,
         script=script,
         # `</script>` or `<!--` in a sentence must not end the element that it stands in.
-        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
     )
 
 

@@ -128,11 +128,11 @@ class Batches:
         self._shuffle_and_deal()
 
     def _shuffle_and_deal(self) -> None:
-        source_lengths, self._target_lengths = _lengths(self.pairs)
-        self.num_target_tokens = int(self._target_lengths.sum())
+        source_lengths, target_lengths = _lengths(self.pairs)
+        self.num_target_tokens = int(target_lengths.sum())
         random = np.random.default_rng([self.seed, self._epoch])
         self._batches = self._deal(
-            smallest_shape(source_lengths, self._target_lengths, self.shapes), random
+            smallest_shape(source_lengths, target_lengths, self.shapes), random
         )
         padded = sum(self.rows(shape) * sum(shape) for shape, _ in self._batches)
         real = int(source_lengths.sum()) + self.num_target_tokens
@@ -189,10 +189,6 @@ class Batches:
         target = pad([self.pairs.target[i] for i in members], shape[1] + 1, rows)
         target_input, target_output = shift_target(target)
         return {"source": source, "target_input": target_input}, target_output
-
-    def target_tokens(self, index: int) -> int:
-        """Number of real tokens of `target_output` in a batch."""
-        return int(self._target_lengths[self._batches[index][1]].sum())
 
 
 def _lengths(pairs: EncodedPairs) -> tuple[np.ndarray, np.ndarray]:

@@ -170,8 +170,9 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
 
     A split that the corpus does not bring is drawn by a hash of the seed and the source sentence,
     so that a sentence's place does not depend on the rest of the corpus: when that grows, old
-    sentences only ever move from test to validation to train. Of a split that the corpus does
-    bring, `validation_size` and `test_size` are upper bounds.
+    source sentences only ever move from test to validation to train. A split that the corpus does
+    bring is kept whole; of the phrasebook's, which has no end, `validation_size` and `test_size`
+    are upper bounds.
 
     The pairs stand in a file in the cache folder that is gone when nobody reads it any more.
 
@@ -192,6 +193,12 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     pairs, splitter = _clean(_read(data, seed, removed), data, seed, removed)
     splitter.drop_duplicates()
     drawn = [name for name in (TEST, VALIDATION) if not len(splitter.members[name])]
+    for name in drawn:
+        if getattr(data, f"{name}_files"):
+            raise DataError(
+                f"data.{name}_files holds no pair with something on both sides; it is not replaced "
+                "by pairs of the training files."
+            )
     wanted = sum(_size(data, name) for name in drawn)
     if len(splitter.members[TRAIN]) < 2 * wanted:
         raise DataError(
@@ -199,14 +206,20 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
             f"after cleaning, and {' + '.join(f'{name}_size' for name in drawn)} = {wanted} needs "
             f"at least {2 * wanted}; choose smaller sizes."
         )
-    splitter.draw(TEST, data.test_size)
-    splitter.draw(VALIDATION, data.validation_size)
+    for name in (TEST, VALIDATION):
+        if name in drawn or data.corpus == "phrasebook":
+            splitter.draw(name, _size(data, name))
     splitter.drop_leaks(VALIDATION, (TEST,))
     splitter.drop_leaks(TRAIN, (VALIDATION, TEST))
     if data.max_pairs is not None:
         splitter.keep_at_most(data.max_pairs)
     for name in SPLITS:
         if not len(splitter.members[name]) and _size(data, name):
+            if name == VALIDATION and name not in drawn:
+                raise DataError(
+                    f"Corpus {data.corpus!r} has no validation pairs but those that share a "
+                    "sentence with its test pairs; choose other ones."
+                )
             raise DataError(
                 f"Corpus {data.corpus!r} has too few different sentences: no {name} pairs are left "
                 f"with validation_size={data.validation_size} and test_size={data.test_size}; "
@@ -427,6 +440,10 @@ class _Lines:
         with open_text(self.path) as file:
             for line in file:
                 self._total += 1
+                if self._total == 1 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    raise DataError(
+                        f"{self.path} is UTF-16; convert it first: iconv -f utf-16 -t utf-8"
+                    )
                 try:
                     # Only a line feed ends a line; the carriage return of CRLF is white space.
                     yield line.removesuffix(b"\n").decode("utf-8")
@@ -442,9 +459,11 @@ class _Lines:
         """Refuses a file of which too much is malformed: most often it is not what it seems."""
         if self._malformed > self._max_malformed * self._total:
             raise DataError(
-                f"{self.path}: {self._malformed} of the {self._total} lines are malformed (not "
-                "UTF-8, or not two or three tab-separated columns); get a whole copy, or allow "
-                "them with data.max_malformed=SHARE."
+                f"{self.path}: {self._malformed} of the {self._total} lines are malformed: "
+                f"{self._removed[cleaning.NOT_UTF8]} not UTF-8 (convert such a file, from Latin-1 "
+                "for instance with iconv -f latin1 -t utf-8), "
+                f"{self._removed[cleaning.WRONG_COLUMNS]} without two or three tab-separated "
+                "columns; get a whole copy, or leave them out with data.max_malformed=SHARE."
             )
 
 

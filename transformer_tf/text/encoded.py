@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from filelock import FileLock
 
 from transformer_tf.errors import DataError
 
@@ -137,28 +137,29 @@ def cached_pairs(
     """
     tokenizers = source_tokenizer, target_tokenizer
     folder = directory / f"encoded-{_content_key(pairs, tokenizers, max_length)}"
-    partial = directory / f".{folder.name}.{os.getpid()}.{secrets.token_hex(4)}.partial"
+    partial = directory / f".{folder.name}.partial"
     try:
         if (found := _read_folder(folder)) is not None:
             return found
-        damaged = folder.exists()
-        _write_folder(partial, _encoded_chunks(pairs, tokenizers, max_length), tokenizers)
-        if damaged:
-            shutil.rmtree(folder)
-        try:
-            os.replace(partial, folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-            # Another process was quicker.
-        read = _read_folder(folder)
+        directory.mkdir(parents=True, exist_ok=True)
+        # Others who want the same wait, and find it done. What a killed process left goes.
+        with FileLock(directory / f".{folder.name}.lock"):
+            if (found := _read_folder(folder)) is not None:
+                return found
+            for leftover in (partial, folder):  # and what is damaged
+                if leftover.exists():
+                    shutil.rmtree(leftover)
+            try:
+                _write_folder(partial, _encoded_chunks(pairs, tokenizers, max_length), tokenizers)
+                os.replace(partial, folder)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)
+            read = _read_folder(folder)
     except OSError as error:
         raise DataError(
             f"Cannot write the encoded corpus to {directory} ({error.strerror or error}): "
             "make room, or name another folder with data.cache_directory"
         ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     if read is None:
         raise DataError(f"The encoded corpus in {folder} does not read as it was written.")
     return read

@@ -86,7 +86,10 @@ def _cut(units: list[str], glue: str, fits: Callable[[str], bool]) -> list[str]:
 
 def _longest(units: list[str], glue: str, fits: Callable[[str], bool]) -> int:
     """How many units make the next part: up to the last clause that fits, if it is not short."""
-    low, high = 1, len(units) + 1  # `low` units are taken, `high` are too many
+    low, high = 1, 2  # `low` units are taken, `high` are too many
+    while high <= len(units) and fits(glue.join(units[:high])):
+        low, high = high, 2 * high
+    high = min(high, len(units) + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(glue.join(units[:middle])) else (low, middle)

@@ -58,8 +58,9 @@ class Splitter:
         """Makes a split of about `size` pairs, from the training pairs if the corpus has none.
 
         Those sentences are drawn whose source hashes lowest, each with all its translations. So a
-        sentence's place does not depend on the rest of the corpus: when it grows, old sentences
-        only ever move across a boundary in one direction, from test to validation to train.
+        sentence's place does not depend on the rest of the corpus: when it grows, old source
+        sentences only ever move across a boundary in one direction, from test to validation to
+        train. (An old target sentence that gets another source may move to the test set.)
         """
         if name in self._given:
             self._keep_lowest(name, size, f"{name}_size")

@@ -38,6 +38,7 @@ from transformer_tf.errors import (
     Interrupted,
     TrainingDivergedError,
 )
+from transformer_tf.files import write_whole
 from transformer_tf.scoring import score
 from transformer_tf.startup import command_line
 from transformer_tf.text.batching import Batches
@@ -48,6 +49,7 @@ from transformer_tf.text.corpora import (
     cache_directory,
     data_directory,
     load_corpus,
+    load_held_out,
 )
 from transformer_tf.text.encoded import EncodedPairs, cached_pairs, encode_pairs
 from transformer_tf.text.pairs import StoredPairs
@@ -73,6 +75,7 @@ from transformer_tf.transformer import Transformer
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
 CURVES_FILE = "curves.png"
+_AT_A_TIME = 1_000_000  # ids
 CORPUS_FILE = "corpus.json"
 LOCK_FILE = ".lock"
 
@@ -174,6 +177,11 @@ class Trainer:
         """Reads the tokenizers of the run, or makes them and writes what a checkpoint needs."""
         folder = self.folder
         if resume:
+            for name in HELD_OUT:
+                if load_held_out(folder, name) != list(getattr(self.corpus, name)):
+                    raise DataError(
+                        f"The {name} pairs are not those that the run in {folder} began with"
+                    )
             self.source_tokenizer = Tokenizer.load(folder / SOURCE_MODEL)
             self.target_tokenizer = Tokenizer.load(folder / TARGET_MODEL)
             if self.group.writes and load_config(folder / CONFIG_FILE) != self.config:
@@ -272,7 +280,7 @@ class Trainer:
             "removed": self.corpus.removed,
             "over max_length": self._too_long,
         }
-        (self.folder / CORPUS_FILE).write_text(json.dumps(summary, indent=2), encoding="utf-8")
+        write_whole(self.folder / CORPUS_FILE, json.dumps(summary, indent=2).encode())
 
     def corpus_table(self) -> str:
         """What each cleaning step removed from the corpus, and what is left, as a table."""
@@ -482,8 +490,10 @@ class Trainer:
         return {name: float(value) for name, value in metrics.items() if name != "tokens"}
 
     def _translation_scores(self, translator: Translates) -> dict[str, float]:
-        count = self.config.training.validation_translations
-        pairs = [self.corpus.validation[i] for i in range(min(count, len(self.corpus.validation)))]
+        held_out = self.corpus.validation
+        count = min(self.config.training.validation_translations, len(held_out))
+        # From everywhere: many a corpus begins with its shortest sentences.
+        pairs = [held_out[number * len(held_out) // count] for number in range(count)]
         if not pairs:
             return {}
         made = translator.translate([source for source, _ in pairs], n_best=1)
@@ -613,7 +623,9 @@ def _fingerprint(pairs: EncodedPairs) -> str:
     digest = hashlib.sha256()
     for side in (pairs.source, pairs.target):
         digest.update(np.ascontiguousarray(side.lengths, dtype="int64").tobytes())
-        digest.update(np.ascontiguousarray(side.ids, dtype="int32").tobytes())
+        for begin in range(0, len(side.ids), _AT_A_TIME):  # they may be more than memory holds
+            part = side.ids[begin : begin + _AT_A_TIME]
+            digest.update(np.ascontiguousarray(part, dtype="int32").tobytes())
     return digest.hexdigest()
 
 
