@@ -40,8 +40,8 @@ class DataConfig:
         directory: Folder of downloaded data; by default $TRANSFORMER_TF_DATA, else a cache folder.
         cache_directory: Folder of prepared data; by default $TRANSFORMER_TF_CACHE, else a cache
             folder. It can be deleted at any time.
-        validation_size: Pairs held out for validation after each epoch.
-        test_size: Pairs held out for the final test.
+        validation_size: Pairs held out for validation after each epoch, if the corpus brings none.
+        test_size: Pairs held out for the final test, if the corpus brings none.
         max_pairs: Train on at most so many pairs; all by default.
         max_length: Leave out training pairs with more sub-words than this on one side.
         max_length_ratio: Leave out training pairs of which one side is so many times as long as
@@ -139,8 +139,8 @@ class TrainingConfig:
         devices: Devices of this process that share each batch; more than 1 needs JAX.
         precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
         validate_every: Batches between validations; by default an epoch's.
-        validation_translations: Sentences translated at each validation for BLEU and chrF; 0 for
-            none.
+        validation_translations: Sentences translated at each validation for BLEU and chrF, from
+            everywhere in the validation set; 0 for none.
         best_metric: What the best weights are best at on the validation set: `perplexity`, or
             `bleu` or `chrf` of the translations.
         patience: Stop after so many validations without a better score; never by default.

@@ -253,9 +253,17 @@ def test_the_keyboard_alone_is_enough(open_page):
     assert page.text_content("#chosen") == "Cross-attention, layer 1, head 2"
     assert page.evaluate("document.activeElement.ariaLabel") == "Layer 1, head 2"
     page.focus("#map")
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowUp"):
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowUp"):
         page.keyboard.press(key)
     assert lit(page, "#map") == ["Gär", "<start>"]
+    page.keyboard.press("ArrowLeft")  # beyond the first column: the whole row
+    page.keyboard.press("ArrowUp")  # not beyond both
+    assert lit(page, "#map") == ["Gär"]
+    assert status(page).startswith("“Gär” looks at: ")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    assert lit(page, "#map") == ["<start>"]
+    assert status(page).startswith("“<start>” is looked at by: ")
     page.keyboard.press("Escape")
     assert lit(page, "#map") == []
 
@@ -306,3 +314,29 @@ def test_sixty_tokens_follow_the_pointer(open_page):
     )
     assert lit(page, "#map") == ["word59"]
     assert seconds < 0.1
+
+
+def test_the_cursor_stays_in_sight_and_shows_on_every_colour(open_page):
+    tokens = [f"▁w{i}" for i in range(60)]
+    scores = softmax((1, 1, 60, 60))
+    page = open_page([PageSentence("a", "b", {"cross": PageMap("Cross", scores, tokens, tokens)})])
+    page.focus("#map")
+    for _ in range(60):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowRight")
+    assert status(page).startswith("“w59” looks at “w59”")
+    cursors = page.locator("#map .cursor")
+    assert cursors.count() == 2
+    strokes = [cursors.nth(i).evaluate("e => getComputedStyle(e).stroke") for i in range(2)]
+    assert strokes == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    inside = "e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.left >= 0"
+    inside += " && r.bottom <= innerHeight && r.right <= innerWidth; }"
+    assert cursors.first.evaluate(inside)
+    assert page.locator("#status").evaluate(inside)
+
+
+def test_text_from_right_to_left(open_page):
+    page = open_page([make_sentence(source="שלום עולם.")])
+    for name in ("source", "translation"):
+        direction = page.locator(f"#{name}").evaluate("e => getComputedStyle(e).direction")
+        assert direction == {"source": "rtl", "translation": "ltr"}[name]

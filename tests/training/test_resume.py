@@ -1,6 +1,7 @@
 """A run that is cut off anywhere and resumed ends as the run that was not."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -341,3 +342,12 @@ def test_a_last_step_that_breaks_the_weights_is_not_kept(data, tmp_path):  # noq
     for path in (folder / "state").glob("step-*.npz"):
         with np.load(path) as content:
             assert all(np.isfinite(content[name]).all() for name in content if name.isdigit())
+
+
+def test_held_out_pairs_are_those_the_run_began_with(data, uninterrupted, tmp_path):  # noqa: F811
+    folder = tmp_path / "run"
+    shutil.copytree(uninterrupted[0], folder)
+    path = folder / "validation.tsv"
+    path.write_text("another\tone\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(DataError, match="The validation pairs are not those that the run in"):
+        Trainer(load_run_config(folder), folder, resume=True)

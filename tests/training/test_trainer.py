@@ -1,6 +1,7 @@
 """A whole run, small: from a corpus in a zip to a checkpoint that translates."""
 
 import csv
+import dataclasses
 import json
 import zipfile
 
@@ -378,3 +379,27 @@ def test_a_run_stopped_before_any_validation_translates_with_its_weights(data, t
     ):
         np.testing.assert_array_equal(one, other)
     trainer._lock.release()
+
+
+def test_translations_are_scored_from_everywhere(run):
+    """Many a corpus begins with its shortest sentences."""
+    trainer, *_ = run
+    asked = []
+
+    class Translator:
+        def translate(self, sentences, n_best):
+            asked.append(sentences)
+            return sentences
+
+    held_out = [source for source, _ in trainer.corpus.validation]
+    for count in (3, len(held_out), 10**6):
+        trainer.config = dataclasses.replace(
+            trainer.config,
+            training=dataclasses.replace(trainer.config.training, validation_translations=count),
+        )
+        assert set(trainer._translation_scores(Translator())) == {"val_bleu", "val_chrf"}
+    few, *whole = asked
+    assert whole == 2 * [held_out]
+    places = [held_out.index(sentence) for sentence in few]
+    assert len(set(places)) == 3
+    assert max(places) >= len(held_out) / 2
