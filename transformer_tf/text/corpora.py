@@ -13,6 +13,7 @@ import dataclasses
 import difflib
 import os
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -420,7 +421,7 @@ class _Lines:
         self._max_malformed = max_malformed
         self._removed = removed
         self._total = 0
-        self._malformed = 0
+        self._malformed: Counter[str] = Counter()
 
     def columns(self) -> Iterator[Pair]:
         """The first two columns of each line; newer files of manythings.org have a third."""
@@ -452,17 +453,18 @@ class _Lines:
 
     def malformed(self, step: str) -> None:
         """Counts a line that cannot be used."""
-        self._malformed += 1
+        self._malformed[step] += 1
         self._removed[step] += 1
 
     def check(self) -> None:
         """Refuses a file of which too much is malformed: most often it is not what it seems."""
-        if self._malformed > self._max_malformed * self._total:
+        malformed = self._malformed.total()
+        if malformed > self._max_malformed * self._total:
             raise DataError(
-                f"{self.path}: {self._malformed} of the {self._total} lines are malformed: "
-                f"{self._removed[cleaning.NOT_UTF8]} not UTF-8 (convert such a file, from Latin-1 "
-                "for instance with iconv -f latin1 -t utf-8), "
-                f"{self._removed[cleaning.WRONG_COLUMNS]} without two or three tab-separated "
+                f"{self.path}: {malformed} of the {self._total} lines are malformed: "
+                f"{self._malformed[cleaning.NOT_UTF8]} not UTF-8 (convert such a file, from "
+                "Latin-1 for instance with iconv -f latin1 -t utf-8), "
+                f"{self._malformed[cleaning.WRONG_COLUMNS]} without two or three tab-separated "
                 "columns; get a whole copy, or leave them out with data.max_malformed=SHARE."
             )
 
