@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from transformer_tf.attention_maps.words import group_words, is_special, merge_words
 from transformer_tf.errors import ConfigError
+from transformer_tf.text.words import group_words, is_special, merge_words
 
 Link = tuple[int, int]
 """A source word and a target word, both counted from 0."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from transformer_tf.attention_maps.words import (
+from transformer_tf.errors import ConfigError
+from transformer_tf.text.words import (
     group_words,
     is_special,
     merge_words,
     write_token,
     write_word,
 )
-from transformer_tf.errors import ConfigError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib import colormaps
 
-from transformer_tf.attention_maps.words import (
+from transformer_tf.files import write_whole
+from transformer_tf.text.words import (
     group_words,
     is_special,
     write_token,
     write_word,
 )
-from transformer_tf.files import write_whole
 
 _COLORS = 17  # anchors of the colour map; what lies between is mixed
 

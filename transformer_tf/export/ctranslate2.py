@@ -25,14 +25,14 @@ from transformer_tf.translator import Translator
 
 try:
     import ctranslate2
-    from ctranslate2.converters.utils import fuse_linear
-    from ctranslate2.specs import common_spec, transformer_spec
 except ImportError as error:
     raise TransformerTFError(
         "CTranslate2 is not installed; install it with: python -m pip install ctranslate2"
     ) from error
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # an export needs them, and they import PyTorch where it is installed
+    from ctranslate2.specs import common_spec, transformer_spec
+
     from transformer_tf.transformer import Transformer
 
 # CTranslate2 wants a table; the sinusoidal positions themselves have no end.
@@ -117,6 +117,8 @@ def transformer_specification(
     Returns:
         A specification that can be validated, quantised and saved.
     """
+    from ctranslate2.specs import transformer_spec
+
     spec = transformer_spec.TransformerSpec.from_config(
         model.num_layers, model.num_heads, pre_norm=model.pre_norm
     )
@@ -174,6 +176,8 @@ def _set_norm(spec, norm) -> None:
 
 
 def _linear(dense) -> common_spec.LinearSpec:
+    from ctranslate2.specs import common_spec
+
     spec = common_spec.LinearSpec()
     _set_linear(spec, dense)
     return spec
@@ -183,10 +187,16 @@ def _set_linear(spec, dense) -> None:
     spec.weight, spec.bias = _numpy(dense.kernel).T.copy(), _numpy(dense.bias)
 
 
+def _fuse(spec, projections) -> None:
+    from ctranslate2.converters.utils import fuse_linear
+
+    fuse_linear(spec, [_linear(projection) for projection in projections])
+
+
 def _set_self_attention(spec, layer) -> None:
     attention = layer.self_attention
     projections = attention.query_projection, attention.key_projection, attention.value_projection
-    fuse_linear(spec.linear[0], [_linear(projection) for projection in projections])
+    _fuse(spec.linear[0], projections)
     _set_linear(spec.linear[1], attention.output_projection)
     _set_norm(spec.layer_norm, layer.self_attention_residual.norm)
 
@@ -195,7 +205,7 @@ def _set_cross_attention(spec, layer) -> None:
     attention = layer.cross_attention
     _set_linear(spec.linear[0], attention.query_projection)
     projections = attention.key_projection, attention.value_projection
-    fuse_linear(spec.linear[1], [_linear(projection) for projection in projections])
+    _fuse(spec.linear[1], projections)
     _set_linear(spec.linear[2], attention.output_projection)
     _set_norm(spec.layer_norm, layer.cross_attention_residual.norm)
 

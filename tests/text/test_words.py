@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from transformer_tf.attention_maps.words import group_words, merge_words, write_token, write_word
 from transformer_tf.text.cleaning import normalize_text
+from transformer_tf.text.words import group_words, merge_words, write_token, write_word
 
 
 @pytest.mark.parametrize(
