@@ -351,3 +351,17 @@ def test_held_out_pairs_are_those_the_run_began_with(data, uninterrupted, tmp_pa
     path.write_text("another\tone\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(DataError, match="The validation pairs are not those that the run in"):
         Trainer(load_run_config(folder), folder, resume=True)
+
+
+def test_samples_that_come_again_stand_there_once(uninterrupted, tmp_path):
+    """A process may be lost between the samples of a validation and its state."""
+    folder = tmp_path / "run"
+    shutil.copytree(uninterrupted[0], folder)
+    steps = [row["step"] for row in uninterrupted[1]]
+    text = "".join(f"after step {step}\n  A tree.\n  → Ein Baum.\n" for step in steps)
+    (folder / "samples.txt").write_text(
+        f"{text}after step {steps[-1] + 7}\n  A tree.\n  → E", "utf-8"
+    )
+    trainer = Trainer(load_run_config(folder), folder, resume=True)
+    trainer._lock.release()
+    assert (folder / "samples.txt").read_text("utf-8") == text

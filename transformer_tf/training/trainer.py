@@ -551,6 +551,20 @@ class Trainer:
         self._stream.lengths = progress.epoch_lengths
         self.progress = progress
         self._last_saved = progress.step
+        if self.group.writes:
+            self._drop_samples_to_come()
+
+    def _drop_samples_to_come(self) -> None:
+        """Leaves out of the samples those of validations that the run will come to again."""
+        path = self.folder / SAMPLES_FILE
+        if not path.is_file():
+            return
+        steps = {row["step"] for row in self.progress.rows}
+        text = path.read_text(encoding="utf-8")
+        before, *blocks = re.split(r"^(?=after step \d+$)", text, flags=re.MULTILINE)
+        kept = [block for block in blocks if int(block.split()[2]) in steps]
+        if len(kept) < len(blocks):
+            write_whole(path, "".join([before, *kept]).encode())
 
 
 def _sample(translator: Translates, sentence: str) -> Any:
