@@ -132,6 +132,8 @@ class TrainingConfig:
         accumulation_steps: Batches whose gradients make one update, as if they were one batch.
         warmup_steps: Updates until the learning rate is at its highest.
         learning_rate_scale: Factor on the learning rate of the paper's schedule.
+        cooldown_steps: Updates at the end of max_epochs or max_steps over which the learning rate
+            falls to zero; 0, as in the paper, for none.
         clip_norm: Longest gradient, of all weights together; longer ones are scaled down to it.
         label_smoothing: Share of the probability spread over all tokens.
         average_decay: Validate and keep an exponential moving average of the weights, of which
@@ -162,6 +164,7 @@ class TrainingConfig:
     accumulation_steps: int = 1
     warmup_steps: int = 4000
     learning_rate_scale: float = 1.0
+    cooldown_steps: int = 0
     clip_norm: float | None = None
     label_smoothing: float = 0.0
     average_decay: float = 0.0
@@ -322,6 +325,10 @@ class Config:
             raise ConfigError(
                 f"training.seed must be at least 0 and less than 2**32, not {training.seed}"
             )
+        if training.cooldown_steps < 0:
+            raise ConfigError(
+                f"training.cooldown_steps must be at least 0, not {training.cooldown_steps}"
+            )
         if training.precision == "mixed_float16" and training.accumulation_steps > 1:
             raise ConfigError(
                 "training.accumulation_steps needs float32 or mixed_bfloat16: with mixed_float16 "
@@ -441,6 +448,7 @@ RESUMABLE = (
     "training.max_epochs",
     "training.max_steps",
     "training.max_minutes",
+    "training.cooldown_steps",
     "training.validate_every",
     "training.validation_translations",
     "training.patience",

@@ -34,3 +34,17 @@ def test_config_round_trip_inside_an_optimizer():
 def test_sizes_must_be_positive(sizes):
     with pytest.raises(ValueError, match="Received: d_model="):
         TransformerSchedule(*sizes)
+
+
+def test_it_falls_to_zero_at_the_end():
+    """In a straight line on top of the paper's curve; the last update is not lost either."""
+    plain = TransformerSchedule(16, 5)
+    cooled = TransformerSchedule(16, 5, cooldown_steps=10, last_update=30)
+    shares = [float(cooled(step)) / float(plain(step)) for step in range(40)]  # from update 1 on
+    np.testing.assert_allclose(shares[:21], 1, rtol=1e-6)
+    np.testing.assert_allclose(shares[20:30], np.arange(10, 0, -1) / 10, rtol=1e-5)
+    assert shares[30:] == [0] * 10
+    again = TransformerSchedule.from_config(cooled.get_config())
+    assert float(again(25)) == float(cooled(25))
+    with pytest.raises(ValueError, match="Received: cooldown_steps=3, last_update=None"):
+        TransformerSchedule(16, cooldown_steps=3)

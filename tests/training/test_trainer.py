@@ -403,3 +403,13 @@ def test_translations_are_scored_from_everywhere(run):
     places = [held_out.index(sentence) for sentence in few]
     assert len(set(places)) == 3
     assert max(places) >= len(held_out) / 2
+
+
+def test_the_learning_rate_falls_at_the_end(data, tmp_path):
+    options = ["training.max_steps=8", "training.accumulation_steps=2", "training.cooldown_steps=3"]
+    trainer = Trainer(configure(data, *options), tmp_path / "run")
+    schedule = trainer.training_model.optimizer._learning_rate
+    assert (schedule.last_update, schedule.cooldown_steps) == (4, 3)
+    trainer.fit()
+    rate = float(keras.ops.convert_to_numpy(trainer.training_model.optimizer.learning_rate))
+    assert rate == 0

@@ -68,12 +68,15 @@ class TrainingModel(keras.Model):
         }
 
 
-def compile_training_model(transformer: keras.Model, config: Config) -> TrainingModel:
+def compile_training_model(
+    transformer: keras.Model, config: Config, max_steps: int | None = None
+) -> TrainingModel:
     """The model of a configuration with its loss and the optimiser of §5.3, ready for `fit`.
 
     Args:
         transformer: The built model.
         config: How to train it.
+        max_steps: Number of batches it will be trained on, for `training.cooldown_steps`.
     """
     training = config.training
     model = TrainingModel(transformer, training.label_smoothing)
@@ -83,6 +86,8 @@ def compile_training_model(transformer: keras.Model, config: Config) -> Training
         training.warmup_steps,
         training.learning_rate_scale,
         training.accumulation_steps,
+        training.cooldown_steps,
+        None if max_steps is None else max_steps // training.accumulation_steps,
     )
     model.compile(
         optimizer=Adam(

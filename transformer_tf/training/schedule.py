@@ -9,7 +9,8 @@ class TransformerSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warm-up, then decay with the inverse square root of the step (equation 3).
 
     rate = scale · d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5), where the first update
-    is step 1, so that it is not lost to a learning rate of zero.
+    is step 1, so that it is not lost to a learning rate of zero. At the end of a training it may
+    fall to zero in a straight line, which the paper's does not.
 
     Args:
         d_model: Size of the model's vectors.
@@ -17,13 +18,21 @@ class TransformerSchedule(keras.optimizers.schedules.LearningRateSchedule):
         scale: Factor on the whole curve; 1 in the paper.
         steps_per_update: Steps whose gradients Keras accumulates for an update. It counts steps
             here, not updates.
+        cooldown_steps: Updates over which it falls at the end; 0 for none.
+        last_update: Number of the last update, from 1; needed for `cooldown_steps`.
 
     Raises:
-        ValueError: If `d_model` or `warmup_steps` is less than 1.
+        ValueError: If `d_model` or `warmup_steps` is less than 1, or `last_update` is missing.
     """
 
     def __init__(
-        self, d_model: int, warmup_steps: int = 4000, scale: float = 1.0, steps_per_update: int = 1
+        self,
+        d_model: int,
+        warmup_steps: int = 4000,
+        scale: float = 1.0,
+        steps_per_update: int = 1,
+        cooldown_steps: int = 0,
+        last_update: int | None = None,
     ):
         super().__init__()
         if d_model < 1 or warmup_steps < 1:
@@ -31,16 +40,27 @@ class TransformerSchedule(keras.optimizers.schedules.LearningRateSchedule):
                 "`d_model` and `warmup_steps` must be at least 1. "
                 f"Received: d_model={d_model}, warmup_steps={warmup_steps}"
             )
+        if cooldown_steps and last_update is None:
+            raise ValueError(
+                "`cooldown_steps` needs `last_update`. "
+                f"Received: cooldown_steps={cooldown_steps}, last_update=None"
+            )
         self.d_model = d_model
         self.warmup_steps = warmup_steps
         self.scale = scale
         self.steps_per_update = steps_per_update
+        self.cooldown_steps = cooldown_steps
+        self.last_update = last_update
 
     def __call__(self, step):
         # Keras counts finished updates: 0 at the first one.
         step = ops.cast(ops.floor_divide(step, self.steps_per_update), "float32") + 1.0
         warmup = step * self.warmup_steps**-1.5
-        return self.scale * self.d_model**-0.5 * ops.minimum(ops.rsqrt(step), warmup)
+        rate = self.scale * self.d_model**-0.5 * ops.minimum(ops.rsqrt(step), warmup)
+        if self.cooldown_steps:
+            left = (self.last_update + 1 - step) / self.cooldown_steps
+            rate = rate * ops.clip(left, 0.0, 1.0)
+        return rate
 
     def get_config(self):
         return {
@@ -48,4 +68,6 @@ class TransformerSchedule(keras.optimizers.schedules.LearningRateSchedule):
             "warmup_steps": self.warmup_steps,
             "scale": self.scale,
             "steps_per_update": self.steps_per_update,
+            "cooldown_steps": self.cooldown_steps,
+            "last_update": self.last_update,
         }

@@ -166,7 +166,7 @@ class Trainer:
         self.translation_model = copy or self.model
         if config.tokenizer.init_embeddings:
             self._init_embeddings()
-        self.training_model = compile_training_model(self.model, config)
+        self.training_model = compile_training_model(self.model, config, self.max_steps)
         self.average = WeightAverage(training.average_decay) if training.average_decay else None
         self._last_saved: int | None = None
         self.progress = Progress(fingerprint=fingerprint)
