@@ -164,6 +164,7 @@ def test_every_config_of_the_project_loads(path):
     [
         ("training: {max_epochs: 3}\ntraining: {seed: 1}\n", "'training' stands there twice"),
         ("training:\n  seed: 1\n  seed: 2\n", "'seed' stands there twice.*line 3"),
+        ("? [a]\n: 1\n", "unhashable key"),
         (
             "data:\n  max_pairs: 2020-01-01\n",
             "data.max_pairs must be int or null, not '2020-01-01'",

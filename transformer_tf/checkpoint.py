@@ -76,7 +76,7 @@ def save_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If they cannot be written, because the disk is full for instance.
     """
     bare = _without_optimizer(model)
-    needed = sum(weight.nbytes for weight in bare.get_weights())
+    needed = 4 * bare.count_params()  # float32
     try:
         # HDF5 can bring the process down when it meets a full disk: better not to begin.
         if shutil.disk_usage(path.parent).free < needed:
@@ -143,10 +143,11 @@ def load_weights(model: Transformer, path: Path) -> None:
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path} is damaged or not of this model: {reason[:150]}") from error
-    if not all(np.isfinite(weight).all() for weight in bare.get_weights()):
+    weights = bare.get_weights()
+    if not all(np.isfinite(weight).all() for weight in weights):
         raise CheckpointError(f"{path} has weights that are no finite numbers: its run diverged")
     if bare is not model:
-        model.set_weights(bare.get_weights())
+        model.set_weights(weights)
 
 
 def _without_optimizer(model: Transformer) -> Transformer:

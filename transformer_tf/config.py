@@ -640,15 +640,16 @@ class _Loader(yaml.SafeLoader):
     """Refuses a key that stands twice in a section, of which YAML would forget the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [(self.construct_object(key, deep=True), key) for key, _ in node.value]
+        mapping = super().construct_mapping(node, deep)  # refuses keys that cannot be
         known = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in known:
+        for name, key in keys:
+            if name in known:
                 raise yaml.constructor.ConstructorError(
-                    problem=f"{key!r} stands there twice", problem_mark=key_node.start_mark
+                    problem=f"{name!r} stands there twice", problem_mark=key.start_mark
                 )
-            known.add(key)
-        return super().construct_mapping(node, deep)
+            known.add(name)
+        return mapping
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

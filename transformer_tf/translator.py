@@ -437,12 +437,13 @@ def _as_read(text: str, options: DecodingConfig) -> tuple[str, bool]:
 
 def _first_words(text: str, parts: Sequence[str]) -> list[int]:
     """For each part of a text the number of the word that it begins with, or within."""
-    numbers, place = [], 0
+    numbers, place, begun = [], 0, 0
     for part in parts:
-        place += len(text[place:]) - len(text[place:].lstrip())
-        before = text[:place]
-        within = bool(before) and not before[-1].isspace()
-        numbers.append(len(before.split()) - within)
+        within = place > 0 and not text[place : place + 1].isspace()
+        while text[place : place + 1].isspace():
+            place += 1
+        numbers.append(begun - within)
+        begun += len(part.split()) - within
         place += len(part)
     return numbers
 

@@ -71,15 +71,13 @@ def parse_arguments() -> argparse.Namespace:
     if arguments.source and arguments.split:
         parser.error("give --split or files, not both")
     for name in ("alignments", "challenge"):
-        if getattr(arguments, name) and (arguments.source or arguments.split):
+        if not getattr(arguments, name):
+            continue
+        if arguments.source or arguments.split:
             parser.error(f"--{name} has sentences of its own")
-        ignored = [
-            other
-            for other, default in SCORING.items()
-            if getattr(arguments, name) and getattr(arguments, other) != default
-        ]
-        if ignored:
-            parser.error(f"--{name} goes without --{ignored[0]}")
+        for other, default in SCORING.items():
+            if getattr(arguments, other) != default:
+                parser.error(f"--{name} goes without --{other}")
     if arguments.alignments and arguments.challenge:
         parser.error("give --alignments or --challenge, not both")
     if arguments.worst < 0 or arguments.resamples < 0 or arguments.resamples == 1:

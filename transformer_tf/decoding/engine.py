@@ -31,12 +31,12 @@ ATTENDED_AT_A_TIME = 32
 STEPS_THAT_PAY = 600
 # Options that no search knows: a loop that was traced for others does for these, too.
 OUTSIDE: dict[str, Any] = {
-    field.name: field.default
-    for field in dataclasses.fields(DecodingConfig)
-    if field.name.startswith("alignment")
-    or field.name
-    in ("seed", "precision", "replace_unknowns", "restore", "recase", "split_sentences")
-}
+    name: getattr(DecodingConfig(), name)
+    for name in (
+        "seed", "precision", "replace_unknowns", "restore", "recase", "split_sentences",
+        "alignment", "alignment_layer", "alignment_heads", "alignment_query",
+    )
+}  # fmt: skip
 
 
 class KerasEngine:

@@ -75,9 +75,9 @@ from transformer_tf.transformer import Transformer
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
 CURVES_FILE = "curves.png"
-_AT_A_TIME = 1_000_000  # ids
 CORPUS_FILE = "corpus.json"
 LOCK_FILE = ".lock"
+_IDS_AT_A_TIME = 1_000_000
 
 
 class Trainer:
@@ -637,8 +637,8 @@ def _fingerprint(pairs: EncodedPairs) -> str:
     digest = hashlib.sha256()
     for side in (pairs.source, pairs.target):
         digest.update(np.ascontiguousarray(side.lengths, dtype="int64").tobytes())
-        for begin in range(0, len(side.ids), _AT_A_TIME):  # they may be more than memory holds
-            part = side.ids[begin : begin + _AT_A_TIME]
+        for begin in range(0, len(side.ids), _IDS_AT_A_TIME):  # memory may not hold them all
+            part = side.ids[begin : begin + _IDS_AT_A_TIME]
             digest.update(np.ascontiguousarray(part, dtype="int32").tobytes())
     return digest.hexdigest()
 
