@@ -44,8 +44,8 @@ class Translator:
         if not texts:
             return []
         source = self._read(texts)
-        (memory,) = self.encoder.run(["memory"], {"source": source})
-        past = np.zeros((*memory.shape[:4], 0, memory.shape[5]), "float32")
+        (cross_cache,) = self.encoder.run(["cross_attention_cache"], {"source": source})
+        past = np.zeros((*cross_cache.shape[:4], 0, cross_cache.shape[5]), "float32")
         token = np.full((len(texts), 1), settings["start_id"], "int32")
         lengths = (source != settings["pad_id"]).sum(1)
         limit = np.minimum(
@@ -56,7 +56,12 @@ class Translator:
         while not ended.all():
             logits, past = self.step.run(
                 ["logits", "present"],
-                {"token": token, "past": past, "memory": memory, "source": source},
+                {
+                    "token": token,
+                    "past": past,
+                    "cross_attention_cache": cross_cache,
+                    "source": source,
+                },
             )
             token = logits.argmax(1).astype("int32")[:, None]
             ended |= token[:, 0] == settings["end_id"]

@@ -1,14 +1,15 @@
 #!/usr/bin/env python
-"""Measure this machine: python scripts/benchmark.py data|train|decode|exported ..."""
+"""Measure speed: python scripts/benchmark.py data|train|decode|exported|start ..."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from transformer_tf.startup import import_keras_quietly, run_command
+from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
-# The article's model and vocabularies, whatever the configuration says.
+sys.path.insert(0, str(ROOT))  # `benchmarks` is not part of the package
+# The article's model and vocabulary sizes replace those of the configuration.
 ARTICLE_SIZES = (
     "tokenizer.shared=false",
     "tokenizer.vocab_size=10000",
@@ -23,25 +24,32 @@ ARTICLE_SIZES = (
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(description="Measure this machine.")
+    parser = argparse.ArgumentParser(description="Measure speed on this machine.")
     commands = parser.add_subparsers(dest="command", required=True)
-    data = commands.add_parser("data", help="from a file to batches: seconds and memory")
-    data.add_argument("--pairs", type=int, default=0, metavar="N", help="generate a corpus of N")
-    train = commands.add_parser("train", help="training beside the article's loop and PyTorch")
-    train.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each system")
-    decode = commands.add_parser("decode", help="translating beside the tutorial and CTranslate2")
-    decode.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each system")
+    data = commands.add_parser("data", help="corpus to batches: seconds and memory")
+    data.add_argument(
+        "--pairs", type=int, default=0, metavar="N", help="generate a corpus of N pairs"
+    )
+    train = commands.add_parser("train", help="training: this package, the article's loop, PyTorch")
+    train.add_argument("--rounds", type=int, default=5, metavar="N", help="timed rounds")
+    decode = commands.add_parser("decode", help="decoding: this package, the tutorial, CTranslate2")
+    decode.add_argument("--rounds", type=int, default=5, metavar="N", help="timed rounds")
     decode.add_argument(
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="a run whose test sentences are translated; by default checkpoints/en-de",
+        help="its test sentences are translated; default: checkpoints/en-de",
     )
-    exported = commands.add_parser(
-        "exported", help="a SavedModel and ONNX graphs: how soon and fast"
-    )
-    exported.add_argument("--rounds", type=int, default=3, metavar="N", help="starts of each")
+    exported = commands.add_parser("exported", help="SavedModel and ONNX: start time and speed")
     exported.add_argument(
+        "--rounds", type=int, default=3, metavar="N", help="processes of each system"
+    )
+    exported.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de"
+    )
+    start = commands.add_parser("start", help="translate.py from start to answer, engine by engine")
+    start.add_argument("--rounds", type=int, default=5, metavar="N", help="starts of each engine")
+    start.add_argument(
         "--checkpoint", type=Path, metavar="DIR", help="by default checkpoints/en-de"
     )
     for command in (data, train):
@@ -50,39 +58,40 @@ def parse_arguments() -> argparse.Namespace:
             type=Path,
             default=ROOT / "configs" / "tatoeba.yaml",
             metavar="FILE",
-            help="what to measure, by default configs/tatoeba.yaml",
+            help="default: configs/tatoeba.yaml",
         )
         command.add_argument("overrides", nargs="*", metavar="section.key=value")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Prints a line of JSON for each measurement, then a table."""
+    """Prints each measurement as a JSON line, then a table."""
     arguments = parse_arguments()
-    from transformer_tf.benchmarks.data import measure_data
-    from transformer_tf.benchmarks.report import print_row
-    from transformer_tf.benchmarks.train import measure_training
+    from benchmarks.data import measure_data
+    from benchmarks.report import print_row
+    from benchmarks.train import measure_training
     from transformer_tf.config import load_config
-    from transformer_tf.tables import table
+    from transformer_tf.utils.tables import table
 
+    if arguments.command in ("decode", "exported", "start"):
+        import_keras_quietly()
+        from transformer_tf.checkpoint import find_checkpoint
+
+        folder = find_checkpoint(ROOT, arguments.checkpoint)
     if arguments.command == "decode":
-        import_keras_quietly()
-        from transformer_tf.benchmarks.decode import measure_decoding
-        from transformer_tf.checkpoint import find_checkpoint
+        from benchmarks.decode import measure_decoding
 
-        measurements = measure_decoding(
-            find_checkpoint(ROOT, arguments.checkpoint), arguments.rounds
-        )
+        measurements = measure_decoding(folder, arguments.rounds)
     elif arguments.command == "exported":
-        import_keras_quietly()
-        from transformer_tf.benchmarks.exported import measure_exported
-        from transformer_tf.checkpoint import find_checkpoint
+        from benchmarks.exported import measure_exported
 
         measurements = measure_exported(
-            find_checkpoint(ROOT, arguments.checkpoint),
-            ROOT / "examples" / "translate_onnx.py",
-            arguments.rounds,
+            folder, ROOT / "examples" / "translate_onnx.py", arguments.rounds
         )
+    elif arguments.command == "start":
+        from benchmarks.start import measure_start
+
+        measurements = measure_start(folder, ROOT / "scripts" / "translate.py", arguments.rounds)
     elif arguments.command == "data":
         config = load_config(arguments.config, arguments.overrides)
         measurements = measure_data(config, arguments.pairs)

@@ -1,9 +1,21 @@
 #!/usr/bin/env bash
-# Everything that must hold before a commit: format, lint, types, import direction, tests.
+# Runs before a commit: format, lint, types, import contracts and the quick tests.
+# With --all it runs the slow tests and the model's tests under JAX, too.
+# Further arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+selection=(-m "not slow")
+if [ "${1:-}" = --all ]; then
+    selection=()
+    shift
+fi
 python -m ruff format --check .
 python -m ruff check .
 python -m mypy
 lint-imports --no-logo
-python -m pytest -n 2 --dist loadfile "$@"
+python -m pytest -n 2 --dist worksteal "${selection[@]}" "$@"
+if [ ${#selection[@]} = 0 ]; then
+    KERAS_BACKEND=jax python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider \
+        tests/layers tests/test_transformer.py tests/decoding/test_search.py \
+        tests/training/test_{schedule,losses,copy_task,model}.py
+fi

@@ -1,29 +1,42 @@
 #!/usr/bin/env python
-"""Draw what the paper gives as a formula: python scripts/plot.py positional, or schedule."""
+"""Draw the positional encoding or the learning rate: plot.py positional, plot.py schedule."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from transformer_tf.startup import import_keras_quietly, run_command
-
-SUFFIXES = (".png", ".svg", ".pdf")
+from transformer_tf.utils.files import FILE_SUFFIXES
+from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Reads the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="positional|schedule")
     positional = kinds.add_parser("positional", help="the sinusoidal positional encoding, §3.5")
-    positional.add_argument("--length", type=whole, default=50, help="positions (50)")
-    positional.add_argument("--d-model", type=whole, default=128, help="dimensions (128)")
+    positional.add_argument(
+        "--length", type=positive_int, default=50, help="number of positions (50)"
+    )
+    positional.add_argument(
+        "--d-model", type=positive_int, default=128, help="size of a vector (128)"
+    )
     schedule = kinds.add_parser("schedule", help="the learning rate over the steps, §5.3")
-    schedule.add_argument("--steps", type=whole, default=40_000, help="steps drawn (40 000)")
     schedule.add_argument(
-        "--d-model", type=whole, nargs="+", default=[128, 512], help="a curve for each (128 512)"
+        "--steps", type=positive_int, default=40_000, help="number of steps (40 000)"
     )
     schedule.add_argument(
-        "--warmup-steps", type=whole, nargs="+", default=[4000], help="likewise (4000)"
+        "--d-model",
+        type=positive_int,
+        nargs="+",
+        default=[128, 512],
+        help="a curve for each (128 512)",
+    )
+    schedule.add_argument(
+        "--warmup-steps",
+        type=positive_int,
+        nargs="+",
+        default=[4000],
+        help="a curve for each (4000)",
     )
     schedule.add_argument(
         "--scale", type=float, default=1.0, help="training.learning_rate_scale (1)"
@@ -33,17 +46,17 @@ def parse_arguments() -> argparse.Namespace:
             "--output",
             type=Path,
             metavar="FILE",
-            help=f"where to write it ({', '.join(SUFFIXES)}); by default KIND.png",
+            help=f"where to write it ({', '.join(FILE_SUFFIXES)}); by default KIND.png",
         )
     arguments = parser.parse_args()
     arguments.output = arguments.output or Path(f"{arguments.kind}.png")
-    if arguments.output.suffix.lower() not in SUFFIXES:
-        parser.error(f"--output FILE must end in {', '.join(SUFFIXES)}")
+    if arguments.output.suffix.lower() not in FILE_SUFFIXES:
+        parser.error(f"--output FILE must end in {', '.join(FILE_SUFFIXES)}")
     return arguments
 
 
-def whole(text: str) -> int:
-    """A whole number above 0."""
+def positive_int(text: str) -> int:
+    """Parses an integer above 0."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
@@ -51,7 +64,7 @@ def whole(text: str) -> int:
 
 
 def main() -> None:
-    """Draws what the command line says."""
+    """Draws and saves the figure."""
     arguments = parse_arguments()
     import_keras_quietly()
     import numpy as np

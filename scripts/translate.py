@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Translate: python scripts/translate.py "a sentence", or --input FILE, or lines on stdin."""
+"""Translate: python scripts/translate.py "a sentence", --input FILE, or lines on stdin."""
 
 import sys
 

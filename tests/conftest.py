@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from transformer_tf.startup import import_keras_quietly
+from transformer_tf.utils.startup import import_keras_quietly
 
 import_keras_quietly()
 
@@ -83,14 +83,14 @@ def checkpoint(tmp_path_factory):
 
     from transformer_tf.checkpoint import LAST_WEIGHTS, build_model, save_checkpoint, save_weights
     from transformer_tf.config import load_config
-    from transformer_tf.text.tokenizer import Tokenizer
+    from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
     folder = tmp_path_factory.mktemp("runs") / "tiny"
     overrides = ["model.num_layers=2", "model.d_model=8", "model.num_heads=2", "model.d_ff=16"]
     config = load_config(None, [*overrides, "decoding.max_length=12", "data.max_length=30"])
     (folder / "tokenizers").mkdir(parents=True)
-    source = Tokenizer.train(ENGLISH, 310, folder / "tokenizers" / "source.model")
-    target = Tokenizer.train(GERMAN, 310, folder / "tokenizers" / "target.model")
+    source = Tokenizer.train(ENGLISH, 326, folder / "tokenizers" / "source.model")
+    target = Tokenizer.train(GERMAN, 326, folder / "tokenizers" / "target.model")
     save_checkpoint(folder, config, source, target)
     keras.utils.set_random_seed(3)
     save_weights(build_model(config, source, target), folder / LAST_WEIGHTS)

@@ -1,10 +1,11 @@
 import os
 import shutil
 
+import h5py
 import numpy as np
 import pytest
 
-from transformer_tf.checkpoint import find_checkpoint, load_checkpoint, load_weights, save_weights
+from transformer_tf.checkpoint import find_checkpoint, load_checkpoint, save_weights
 from transformer_tf.errors import CheckpointError
 
 
@@ -22,15 +23,21 @@ def test_best_weights_before_the_last(copy):
     np.testing.assert_array_equal(again.get_weights()[0], changed[0])
 
 
-def test_the_optimizers_state_is_left_out(copy):
+def test_weights_with_the_names_of_older_versions(copy):
+    """Older files name a norm `self_attention_residual/norm`, for example."""
     _, model, *_ = load_checkpoint(copy)
-    save_weights(model, copy / "plain.weights.h5")
-    model.compile("adam", "mse")
-    model.optimizer.build(model.trainable_variables)
-    save_weights(model, copy / "compiled.weights.h5")
-    sizes = {(copy / f"{name}.weights.h5").stat().st_size for name in ("plain", "compiled")}
-    assert len(sizes) == 1
-    load_weights(model, copy / "compiled.weights.h5")
+    path = copy / "last.weights.h5"
+    norms = []
+    with h5py.File(path, "r+") as file:
+        file.visit(lambda name: norms.append(name) if name.endswith("_norm") else None)
+        for name in norms:
+            file.move(name, name.removesuffix("_norm") + "_residual/norm")
+    assert len(norms) == 2 * 2 + 2 * 3  # two encoder layers and two decoder layers
+    older = path.read_bytes()
+    _, again, *_ = load_checkpoint(copy)
+    for weight, expected in zip(again.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, expected)
+    assert path.read_bytes() == older
 
 
 def test_a_failed_save_leaves_the_old_weights(copy, monkeypatch):
@@ -60,12 +67,12 @@ def test_a_failed_save_leaves_the_old_weights(copy, monkeypatch):
             lambda folder: (folder / "config.yaml").write_text(
                 (folder / "config.yaml").read_text().replace("d_model: 8", "d_model: 16")
             ),
-            "is damaged or not of this model",
+            "is damaged or belongs to another model",
         ),
         (lambda folder: (folder / "config.yaml").write_text("model:\n  size: 3\n"), "model.size"),
     ],
 )
-def test_damage_is_told_in_one_line(copy, damage, message):
+def test_damage_is_reported_in_one_line(copy, damage, message):
     damage(copy)
     with pytest.raises(CheckpointError, match=message) as error:
         load_checkpoint(copy)
@@ -89,7 +96,27 @@ def test_find_the_shipped_translator_else_the_latest_run(checkpoint, tmp_path, m
     assert find_checkpoint(tmp_path, tmp_path / "nowhere") == tmp_path / "nowhere"
 
 
-def test_a_disk_without_room_is_not_begun_on(copy, monkeypatch):
+def test_the_latest_run_is_named(checkpoint, tmp_path, monkeypatch, capsys):
+    """Also when the newest run was stopped before its first validation."""
+    monkeypatch.chdir(tmp_path)
+    runs = tmp_path / "runs"
+    trained = shutil.copytree(checkpoint, runs / "trained")
+    assert find_checkpoint(tmp_path) == trained
+    assert capsys.readouterr() == ("", f"Using {trained}\n")
+    stopped = runs / "stopped"
+    stopped.mkdir()
+    shutil.copyfile(checkpoint / "config.yaml", stopped / "config.yaml")
+    modified = (trained / "config.yaml").stat().st_mtime + 5
+    os.utime(stopped / "config.yaml", (modified, modified))
+    assert find_checkpoint(tmp_path, runs) == trained
+    assert capsys.readouterr().err == (
+        f"Using {trained} ({stopped} is newer but has no weights yet)\n"
+    )
+    assert find_checkpoint(tmp_path, trained) == trained
+    assert capsys.readouterr().err == ""
+
+
+def test_a_full_disk_is_detected_before_writing(copy, monkeypatch):
     _, model, *_ = load_checkpoint(copy)
     usage = shutil.disk_usage(copy)._replace(free=1000)
     with monkeypatch.context() as patch:
@@ -98,7 +125,7 @@ def test_a_disk_without_room_is_not_begun_on(copy, monkeypatch):
         with pytest.raises(CheckpointError, match="last.weights.h5: No space left on device"):
             save_weights(model, copy / "last.weights.h5")
 
-    def full(*_):  # what HDF5 says, where a quota is used up for instance
+    def full(*_):  # HDF5's error when, for example, a quota is exceeded
         raise RuntimeError("Unable to flush\nfile")
 
     monkeypatch.setattr(type(model), "save_weights", full)
@@ -106,12 +133,12 @@ def test_a_disk_without_room_is_not_begun_on(copy, monkeypatch):
         save_weights(model, copy / "last.weights.h5")
 
 
-def test_weights_that_are_no_numbers_are_refused(copy):
-    """They would translate every sentence as nothing."""
+def test_nan_weights_are_refused(copy):
+    """Their translations would all be empty."""
     _, model, *_ = load_checkpoint(copy)
     weights = model.get_weights()
     weights[-1].flat[0] = np.nan
     model.set_weights(weights)
     save_weights(model, copy / "best.weights.h5")
-    with pytest.raises(CheckpointError, match="best.weights.h5 has weights that are no finite"):
+    with pytest.raises(CheckpointError, match="best.weights.h5 has NaN or infinite weights"):
         load_checkpoint(copy)

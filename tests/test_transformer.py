@@ -12,6 +12,7 @@ VARIANTS = [
     {"tie_embeddings": "target"},
     {"tie_embeddings": "all", "source_vocab_size": TARGET_VOCAB},
     {"position": "learned", "max_length": 40},
+    {"num_decoder_layers": 3},
 ]
 
 
@@ -67,9 +68,15 @@ def test_shapes_and_scores(model, inputs):
     np.testing.assert_array_equal(model(inputs), logits)
 
 
-@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
-@pytest.mark.parametrize("suffix", [None, ".keras", ".weights.h5"])
-@pytest.mark.parametrize("pre_norm", [False, True])
+@pytest.mark.parametrize(
+    ("graph", "suffix", "pre_norm"),
+    [
+        (False, None, False),
+        (True, None, True),
+        (True, ".keras", False),
+        (True, ".weights.h5", True),
+    ],
+)
 def test_padding_changes_nothing(inputs, random, tmp_path, graph, suffix, pre_norm):
     model = make_model(pre_norm=pre_norm)
     inputs["source"][1, 4:] = 0
@@ -82,8 +89,8 @@ def test_padding_changes_nothing(inputs, random, tmp_path, graph, suffix, pre_no
     np.testing.assert_allclose(longer[:, :TARGET_LEN], expected, atol=1e-5)
 
 
-def test_what_stands_under_the_padding_changes_nothing(model, inputs, random):
-    """The encoder's output at padded positions, whatever it is, is never looked at."""
+def test_values_at_padded_positions_change_nothing(model, inputs, random):
+    """Neither the encoder's output nor the ids at padded positions matter."""
     inputs["source"][:, 4:] = 0
     mask = padding_mask(inputs["source"])
     encoded = np.array(model.encode(inputs["source"]))
@@ -92,7 +99,7 @@ def test_what_stands_under_the_padding_changes_nothing(model, inputs, random):
     np.testing.assert_allclose(
         model.decode(inputs["target_input"], encoded, mask), expected, atol=1e-5
     )
-    # Other ids under a mask that calls them padding: the encoder must not see them either.
+    # Other ids at masked positions do not change the encoder's output elsewhere.
     x = model.source_embedding(inputs["source"])
     other = inputs["source"].copy()
     other[:, 4:] = random.integers(1, SOURCE_VOCAB, other[:, 4:].shape)
@@ -102,12 +109,12 @@ def test_what_stands_under_the_padding_changes_nothing(model, inputs, random):
 
 
 def test_padding_matters_without_the_mask(model, inputs):
-    """The test above can fail: the same change shows where it is not masked."""
+    """Without the mask the same change shows, so the tests above can fail."""
     longer = {**inputs, "source": np.pad(inputs["source"], ((0, 0), (0, 3)), constant_values=1)}
     assert np.abs(np.asarray(model(longer)) - np.asarray(model(inputs))).max() > 1e-3
 
 
-def test_no_position_sees_the_future(model, inputs):
+def test_causality(model, inputs):
     expected = np.asarray(model(inputs))
     for position in range(1, TARGET_LEN):
         changed = {name: ids.copy() for name, ids in inputs.items()}
@@ -126,7 +133,7 @@ def test_every_source_token_matters(model, inputs):
         assert np.abs(np.asarray(model(changed)) - expected).max(axis=(1, 2)).min() > 1e-4
 
 
-def test_encode_and_decode_are_call_in_two_steps(model, inputs):
+def test_encode_then_decode_equals_call(model, inputs):
     encoded = model.encode(inputs["source"])
     mask = padding_mask(inputs["source"])
     logits = model.decode(inputs["target_input"], encoded, mask)
@@ -134,37 +141,36 @@ def test_encode_and_decode_are_call_in_two_steps(model, inputs):
 
 
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
-def test_steps_say_what_one_pass_says(changes, inputs):
-    """With keys and values kept, one token at a time; the second hypothesis is a stranger."""
+def test_steps_equal_one_pass(changes, inputs):
+    """One token at a time with a cache; the second hypothesis has other tokens."""
     model = make_model(**changes)
     inputs["source"] = np.minimum(inputs["source"], model.source_vocab_size - 1)
-    logits, scores = model(inputs, return_attention_scores=True)
+    logits = model(inputs)
     beam, target = 2, inputs["target_input"]
-    memory = model.read(inputs["source"])
+    cross_cache = model.encode_for_search(inputs["source"])
     table = np.asarray(model.target_embedding.position_table(TARGET_LEN))
     cache = model.decoder.new_cache(BATCH, TARGET_LEN * beam)
     for position in range(TARGET_LEN):
         own = np.arange(TARGET_LEN * beam)[None] // beam <= position
         mine = own & (np.arange(TARGET_LEN * beam)[None] % beam == np.arange(beam)[:, None])
         token = np.stack([target[:, position], np.ones(BATCH, "int32")], axis=1)
-        said, cache, looked = model.step(
-            token, table[[position]][None], memory, cache, position * beam, mine[None, None]
+        step_logits, cache = model.step(
+            token, table[[position]][None], cross_cache, cache, position * beam, mine[None, None]
         )
-        np.testing.assert_allclose(said[:, 0], logits[:, position], atol=1e-5)
-        np.testing.assert_allclose(
-            looked[:, :, 0], np.asarray(scores["cross"][-1])[:, :, position], atol=1e-5
-        )
+        np.testing.assert_allclose(step_logits[:, 0], logits[:, position], atol=1e-5)
 
 
 def test_steps_with_a_cache_that_grows(model, inputs):
     logits = model(inputs)
-    memory = model.read(inputs["source"])
+    cross_cache = model.encode_for_search(inputs["source"])
     table = np.asarray(model.target_embedding.position_table(TARGET_LEN))
     cache = model.decoder.new_cache(BATCH, 0)
     for position in range(TARGET_LEN):
         token = inputs["target_input"][:, [position]]
-        said, cache, _ = model.step(token, table[[position]][None], memory, cache, slot=None)
-        np.testing.assert_allclose(said[:, 0], logits[:, position], atol=1e-5)
+        step_logits, cache = model.step(
+            token, table[[position]][None], cross_cache, cache, cache_index=None
+        )
+        np.testing.assert_allclose(step_logits[:, 0], logits[:, position], atol=1e-5)
     assert cache[0]["key"].shape[2] == TARGET_LEN
 
 
@@ -180,7 +186,18 @@ def test_save_and_load(changes, suffix, tmp_path, inputs):
     assert copy.count_params() == model.count_params()
 
 
-def test_tying_saves_whole_matrices():
+def test_encoder_and_decoder_of_different_depths(inputs):
+    model = make_model(num_layers=3, num_decoder_layers=1)
+    assert (len(model.encoder.layers), len(model.decoder.layers)) == (3, 1)
+    _, scores = model(inputs, return_attention_scores=True)
+    assert {kind: len(layers) for kind, layers in scores.items()} == {
+        "encoder": 3,
+        "decoder": 1,
+        "cross": 1,
+    }
+
+
+def test_tied_embeddings_have_fewer_parameters():
     vocab = {"source_vocab_size": 11, "target_vocab_size": 11}
     free, target, everything = (
         make_model(**vocab, tie_embeddings=tie).count_params() for tie in ("none", "target", "all")

@@ -1,14 +1,16 @@
+import copy
+import dataclasses
+import shutil
+
 import numpy as np
 import pytest
 
 from tests.conftest import ENGLISH, GERMAN
-from transformer_tf.alignment import attention_of_words, link_words
-from transformer_tf.config import DecodingConfig
-from transformer_tf.errors import ConfigError, TransformerTFError
-from transformer_tf.hypothesis import Hypothesis
-from transformer_tf.text.sentences import split_sentences
-from transformer_tf.text.tokenizer import Tokenizer
-from transformer_tf.translator import Translator, _first_words
+from transformer_tf.attention_maps.alignments import AlignmentHeads, align_words
+from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.translator import Translator
 
 
 @pytest.fixture(scope="module")
@@ -38,40 +40,59 @@ def test_a_sentence_has_a_translation_and_a_list_has_a_list(translator):
     both = translator.translate("A tree.", beam_size=3, n_best=2)
     assert len(both) == 2
     assert translator.translate(["A tree.", ""], beam_size=3, n_best=2) == [both, [""]]
-    with pytest.raises(TypeError, match="Received: 'abc'"):
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "error", "message"),
+    [
+        (None, {}, TypeError, "`texts` must be a string or a list of strings. Received: None"),
+        (["a", 3], {}, TypeError, r"`texts\[1\]` must be a string. Received: 3"),
+        ("a", {"prefixes": "b"}, TypeError, "`prefixes` must be a list of strings. Received: 'b'"),
+        ("a", {"prefixes": ["", ""]}, ValueError, "Received: 1 texts, 2 prefixes"),
+        ("a", {"beam": 3}, TypeError, "There is no option `beam`. Did you mean `beam_size`"),
+        ("a", {"n_best": 2}, ConfigError, "decoding.n_best must be at most decoding.beam_size"),
+        ("a", {"top_k": 5}, ConfigError, "decoding.top_k has no effect unless decoding.temperat"),
+        ("a", {"precision": "mixed_float16"}, ConfigError, "decoding.precision cannot change"),
+    ],
+)
+def test_a_wrong_argument_is_named(translator, texts, options, error, message):
+    with pytest.raises(error, match=message):
+        translator.translate(texts, **options)
+
+
+def test_search_wants_a_list(translator):
+    with pytest.raises(TypeError, match="`texts` must be a list of strings. Received: 'abc'"):
         translator.search("abc")
-    with pytest.raises(ConfigError, match="decoding.n_best must be at most"):
-        translator.translate("A tree.", n_best=2)
 
 
-def test_long_text_is_cut_at_sentences_then_at_words(translator):
-    text = " ".join(f"I see {n} red cars." for n in range(50))
-    parts = translator.split(text)
-    assert len(parts) == 50  # too long as one, so every sentence by itself
-    assert " ".join(parts) == text
-    words = " ".join(["tree"] * 2000)
-    parts = translator.split(words)
-    assert " ".join(parts) == words
-    assert all(len(translator.source_tokenizer.encode(part)) <= 30 for part in parts)
+def test_no_checkpoint():
+    with pytest.raises(CheckpointError, match="no/such/folder is not a checkpoint: there is no"):
+        Translator.load("no/such/folder")
+
+
+def test_repr(translator):
+    engine = type(translator.engine).__name__
+    assert repr(translator) == (
+        f"Translator(engine={engine}, source_vocab_size={translator.source_tokenizer.vocab_size}, "
+        f"target_vocab_size={translator.target_tokenizer.vocab_size}, beam_size=1)"
+    )
+
+
+def test_a_long_text_is_cut_into_segments(translator):
     cuts = []
-    translator.translate(["A tree.", text], on_cut=lambda *cut: cuts.append(cut))
-    assert cuts == [(text, 50)]
-
-
-def test_one_endless_word(translator):
-    cuts = []
-    said = translator.translate(["x" * 5000], on_cut=lambda *cut: cuts.append(cut))
-    assert len(said) == 1
-    parts = translator.split("x" * 5000)
-    assert "".join(parts) == "x" * 5000
-    assert cuts == [("x" * 5000, len(parts))]
-    assert all(len(translator.source_tokenizer.encode(part)) <= 30 for part in parts)
+    sentence, word = " ".join(["A tree."] * 20), "x" * 100
+    said = translator.translate(["A tree.", sentence, word], on_cut=lambda *cut: cuts.append(cut))
+    assert cuts[0] == (sentence, 20)  # too long as one text, so every sentence by itself
+    assert cuts[1][0] == word
+    assert said[1] == " ".join(said[:1] * 20)
+    assert not translator.fits(sentence)
+    assert translator.fits("A tree.")
 
 
 def test_a_translation_is_one_line(translator, monkeypatch):
     tokenizer = translator.target_tokenizer
-    newline = tokenizer.bpemb.spm.piece_to_id("<0x0A>")
-    letter = tokenizer.bpemb.spm.piece_to_id("<0x41>")
+    newline = tokenizer.processor.piece_to_id("<0x0A>")
+    letter = tokenizer.processor.piece_to_id("<0x41>")
     found = [Hypothesis([letter, newline, letter])]
     monkeypatch.setattr(translator.engine, "search", lambda sources, *_: [found] * len(sources))
     assert translator.translate(["A tree."]) == ["A A"]
@@ -80,6 +101,7 @@ def test_a_translation_is_one_line(translator, monkeypatch):
 def test_attend_fits_its_labels(translator):
     attention = translator.attend(" I see  3 red cars. ")
     assert attention.source == "I see 3 red cars."
+    assert (attention.source_language, attention.target_language) == ("English", "German")
     assert attention.translation == translator.translate(["I see 3 red cars."])[0]
     assert attention.source_tokens[0] == attention.target_input_tokens[0] == "<start>"
     assert attention.source_tokens[-1] == attention.target_output_tokens[-1] == "<end>"
@@ -98,7 +120,7 @@ def test_attend_needs_one_sentence(translator):
 
 
 def test_an_unknown_word_is_written_as_in_the_source(tmp_path):
-    """With tokenizers that know no bytes, as the official ones."""
+    """The official BPEmb tokenizers cannot spell unknown characters in bytes, nor can these."""
     source = without_bytes(ENGLISH, tmp_path / "source.model")
     target = without_bytes(GERMAN, tmp_path / "target.model")
     text = "I see Ω cars."
@@ -114,7 +136,7 @@ def test_an_unknown_word_is_written_as_in_the_source(tmp_path):
         def attend(self, sources, target_inputs):
             scores = np.full((1, 2, len(target_inputs[0]), len(sources[0])), 0.01)
             scores[:, :, said.index(target.unk_id), omega] = 0.9
-            scores[:, :, :, 0] = 1.0  # start, which nobody means
+            scores[:, :, :, 0] = 1.0  # start, which does not count
             return [{"cross": scores}]
 
     translator = Translator(Scripted(), source, target)
@@ -139,10 +161,6 @@ def test_prefixes(translator):
     assert found[0].startswith("Ein")
     assert found[1] == ""
     assert found[2] == translator.translate(sentences[2])
-    with pytest.raises(ConfigError, match="decoding.precision is chosen when"):
-        translator.translate("A tree.", precision="mixed_float16")
-    with pytest.raises(ValueError, match="Received: 1 texts, 2 prefixes"):
-        translator.translate(["A tree."], prefixes=["", ""])
 
 
 def test_alignments_link_words_of_the_text(translator):
@@ -157,7 +175,7 @@ def test_alignments_link_words_of_the_text(translator):
         for translation in hypotheses:
             targets = [target for _, target in translation.alignment]
             assert len(set(targets)) == len(targets)
-            # This model, which learned nothing, says control characters that no text keeps.
+            # The untrained model produces control characters, which no text keeps.
             assert set(targets) <= set(range(len(translation.text.split())))
             assert all(0 <= source < len(text.split()) for source, _ in translation.alignment)
     assert found[1][0].alignment == []
@@ -165,60 +183,47 @@ def test_alignments_link_words_of_the_text(translator):
 
 
 def test_an_alignment_is_the_attention_of_one_sentence(translator):
-    """A batch gives what the scores of the single sentence give."""
+    """A batch and a single sentence give the same alignment."""
     text = "I see 3 red cars."
     layer, heads = 2, (1,)
     found = translator.search(
         ["A tree.", text], alignment=True, alignment_layer=layer, alignment_heads=heads
     )[1][0]
     attention = translator.attend(text)
-    weights = attention_of_words(
-        attention.scores["cross"][layer - 1, heads[0] - 1],
+    links = align_words(
+        attention.scores["cross"],
         attention.source_tokens,
         attention.target_output_tokens,
-        "output",
+        AlignmentHeads(layer, heads),
     )
     words = len(found.text.split())
-    assert found.alignment == [link for link in link_words(weights) if link[1] < words]
+    assert found.alignment == [link for link in links if link[1] < words]
 
 
-def test_a_shouted_sentence_is_translated_in_small_letters(translator):
-    said = translator.translate(["I SEE 3 RED CARS.", "I see 3 red cars."])
-    assert said[0] == translator.translate("I see 3 red cars.").upper() == said[1].upper()
-    assert translator.attend("I SEE 3 RED CARS.").translation == said[0]
-    assert translator.translate("I SEE 3 RED CARS.", recase=False) != said[0]
-    assert translator.translate("USA") == translator.translate("USA", recase=False)
-    for text in ("彼はCDを買った。", "我买了一件T恤衫", "그는 CD를 샀다.", "أنا أحب DVD"):
-        assert translator.translate(text) == translator.translate(text, recase=False)
+def test_a_shouted_sentence_is_translated_in_lower_case(translator):
+    shouted, acronyms = "I SEE 3 RED CARS.", "HTML CSS"
+    said = translator.translate([shouted, "I see 3 red cars.", acronyms])
+    assert said[0] == said[1].upper()
+    assert translator.attend(shouted).translation == said[0]
+    as_typed = translator.translate([shouted, acronyms], recase=False)
+    assert as_typed[0] != said[0]
+    assert as_typed[1] == said[2]
 
 
-def test_a_shouted_sentence_is_measured_as_it_is_read(translator):
-    """In capitals it has more sub-words than the model takes, in small letters fewer."""
-    text = "I SEE 3 RED CARS AND A TREE."
-    fits = len(translator.source_tokenizer.encode(text.capitalize()))
-    short = Translator(
-        translator.engine,
-        translator.source_tokenizer,
-        translator.target_tokenizer,
-        translator.options,
-        max_source_length=fits,
-    )
-    assert len(translator.source_tokenizer.encode(text)) > fits
-    assert short.split(text) == [text.capitalize()]
-    assert short.fits(text)
-    assert short.attend(text).translation == short.translate(text)
-    assert short.translate(text) == translator.translate(text)
-    parts = translator.split("NO! GO AWAY NOW!", DecodingConfig(split_sentences=True))
-    assert parts == ["No!", "Go away now!"]
+def test_a_prefix_of_a_shouted_sentence_is_read_in_lower_case(translator):
+    texts = ["I SEE 3 RED CARS.", "I SEE 3 RED CARS.", "I see 3 red cars."]
+    said = translator.translate(texts, prefixes=["ICH SEHE", "Ich sehe", "Ich sehe"])
+    assert said[0] == said[2].upper()
+    assert said[1] == "Ich sehe" + said[2].upper()[len("Ich sehe") :]
 
 
-def test_draws_of_maps_depend_on_the_number_of_the_sentence(translator, checkpoint):
-    options = {"temperature": 1.0, "seed": 3}
-    drawing = Translator.load(checkpoint, [f"decoding.{k}={v}" for k, v in options.items()])
+def test_random_draws_depend_on_the_number_of_the_sentence(translator):
+    sampling = copy.copy(translator)
+    sampling.options = dataclasses.replace(translator.options, temperature=1.0, seed=3)
     texts = ["A tree."] * 4
-    said = drawing.translate(texts)
+    said = sampling.translate(texts)
     assert len(set(said)) > 1
-    assert [drawing.attend(text, n).translation for n, text in enumerate(texts)] == said
+    assert [sampling.attend(text, n).translation for n, text in enumerate(texts)] == said
 
 
 def test_a_long_prefix_is_kept_whole(translator):
@@ -242,15 +247,10 @@ def test_an_unknown_character_is_a_part_of_its_word(tmp_path):
 
     translator = Translator(Alike(), source, target)
     text = "I see漢 3Ω red cars."
-    ids = source.encode(text)
-    assert ids.count(source.unk_id) == 2
+    assert source.encode(text).count(source.unk_id) == 2
     said = [*target.encode("Ich sehe"), target.unk_id, *target.encode("Autos.")]
     (words,) = translator.attend_words([text], [said], "output")
     assert words.shape == (2, 3, 4, 5)  # the unknown one is written with spaces around it
-    (words,) = translator.attend_words([text], [said], "output", replace_unknowns=True)
-    replaced = translator._looked_at(source.encode_sentence(text), said, text)
-    assert replaced == ["▁I"]  # they look at all alike, so at the first
-    assert words.shape == (2, 3, 4, 5)
 
 
 def test_sentences_one_by_one(translator):
@@ -262,23 +262,61 @@ def test_sentences_one_by_one(translator):
     assert cuts == []  # nothing was too long
 
 
-@pytest.mark.parametrize(
-    ("text", "parts", "numbers"),
-    [
-        ("I see. A big tree.", ["I see.", "A big tree."], [0, 2]),
-        ("これはペンです。あれは本です。", ["これはペンです。", "あれは本です。"], [0, 0]),
-        ("Tom: これ。あれ。 Ja.", ["Tom: これ。", "あれ。", "Ja."], [0, 1, 2]),
-        ("A 。b。 C.", ["A 。", "b。", "C."], [0, 1, 2]),
-        ("", [], []),
-    ],
-)
-def test_parts_begin_with_a_word_or_within_one(text, parts, numbers):
-    assert _first_words(text, parts) == numbers
-    assert split_sentences(text) == parts
-
-
 def test_alignments_of_text_without_spaces(translator):
-    """Its one word is all that there is to link to."""
+    """A source without spaces is one word, so every link goes to it."""
     found = translator.search(["見る。" * 3], alignment=True, split_sentences=True)[0][0]
     assert len(found.text.split()) > 1
     assert {source for source, _ in found.alignment} == {0}
+
+
+@pytest.fixture(scope="module")
+def engines(checkpoint):
+    names = ("keras", "numpy", "auto")
+    return {name: Translator.load(checkpoint, engine=name) for name in names}
+
+
+@pytest.mark.parametrize("options", [{}, {"beam_size": 3, "n_best": 2}], ids=str)
+def test_engines_find_the_same(engines, options):
+    texts = ["I see 3 red cars.", "", "I see a house. I see 2 trees."]
+    expected = engines["keras"].search(texts, scores=True, **options)
+    for name in ("numpy", "auto"):
+        found = engines[name].search(texts, scores=True, **options)
+        assert [[t.text for t in row] for row in found] == [
+            [t.text for t in row] for row in expected
+        ]
+        for row, other in zip(found, expected, strict=True):
+            for ours, theirs in zip(row, other, strict=True):
+                assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
+
+
+def test_engines_attend_alike(engines):
+    expected = engines["keras"].attend("I see 3 red cars.")
+    found = engines["auto"].attend("I see 3 red cars.")
+    assert found.target_output_tokens == expected.target_output_tokens
+    for kind, scores in expected.scores.items():
+        np.testing.assert_allclose(found.scores[kind], scores, atol=1e-5)
+
+
+def test_auto_samples_as_keras_does(engines):
+    sampled = [
+        engines[name].translate("I see 3 cars.", temperature=0.9) for name in ("auto", "keras")
+    ]
+    assert sampled[0] == sampled[1]
+    with pytest.raises(ConfigError, match="NumPy engine does not have decoding.temperature"):
+        engines["numpy"].translate("I see 3 cars.", temperature=0.9)
+
+
+def test_an_engine_that_does_not_exist_is_an_error(checkpoint):
+    message = "engine must be one of auto, numpy, keras, ctranslate2, not torch"
+    with pytest.raises(ConfigError, match=message):
+        Translator.load(checkpoint, engine="torch")
+    with pytest.raises(ConfigError, match="NumPy engine does not have decoding.precision=mixed"):
+        Translator.load(checkpoint, ["decoding.precision=mixed_bfloat16"], engine="numpy")
+
+
+def test_weights_of_another_model_are_an_error(checkpoint, tmp_path):
+    folder = shutil.copytree(checkpoint, tmp_path / "other")
+    config = (folder / "config.yaml").read_text()
+    (folder / "config.yaml").write_text(config.replace("num_layers: 2", "num_layers: 3", 1))
+    with pytest.raises(CheckpointError, match="belongs to another model"):
+        Translator.load(folder)

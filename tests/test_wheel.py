@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import transformer_tf
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -58,6 +60,9 @@ def run(distributions, tmp_path_factory):
             timeout=300,
         )
         assert result.returncode == 0, result.stderr[-3000:]
+        # TensorFlow logs both when it starts.
+        assert "cuda" not in result.stderr
+        assert "oneDNN" not in result.stderr
         assert list(empty.iterdir()) == []
         return result.stdout
 
@@ -77,9 +82,11 @@ def test_neither_tests_nor_checkpoints(distributions):
             name for name in of_one if name.startswith(("tests/test", "checkpoints", "docs"))
         ]
         assert any(name.endswith("LICENSE") for name in of_one)
-        assert any(name.endswith("attention_maps/page.js") for name in of_one)
+        for name in ("attention_maps/browser/page.js", "export/web/engine/kernel.wasm"):
+            assert any(each.endswith(name) for each in of_one)
         assert any(name.endswith("configs/quickstart.yaml") for name in of_one)
     assert {name.split("/")[0].split("-")[0] for name in names} == {"transformer_tf"}
+    assert wheel.name.split("-")[1] == transformer_tf.__version__
 
 
 def test_five_lines(run, checkpoint):
@@ -106,7 +113,7 @@ def test_the_commands(run, checkpoint):
     assert "training.max_epochs" in run(commands["train"], "--help")
     assert "--alignments" in run(commands["evaluate"], "--help")
     assert "saved-model" in run(commands["export"], "--help")
-    how = run("-c", "from transformer_tf.startup import command_line as f; print(f('train'))")
+    how = run("-c", "from transformer_tf.utils.startup import command_line as f; print(f('train'))")
     assert how.strip() == "transformer-tf-train"
     default = run(
         "-c",

@@ -1,4 +1,4 @@
-"""A Transformer translator to read, train and use, in Keras 3.
+"""A Transformer translator in Keras 3, to read, train and use.
 
 >>> from transformer_tf import Translator
 >>> translator = Translator.load("checkpoints/en-de")
@@ -6,30 +6,30 @@
 'Wo ist der Bahnhof?'
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from transformer_tf.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from transformer_tf.attention import Attention
+    from transformer_tf.attention_maps.attention_scores import Attention
+    from transformer_tf.text.segments import Translation
     from transformer_tf.transformer import Transformer
-    from transformer_tf.translator import Translation, Translator
+    from transformer_tf.translator import Translator
 
-__all__ = ["Attention", "Transformer", "Translation", "Translator"]
+__all__ = ["Attention", "Transformer", "Translation", "Translator", "__version__"]
 
-_MODULES = {
-    "Attention": "transformer_tf.attention",
-    "Transformer": "transformer_tf.transformer",
-    "Translation": "transformer_tf.translator",
-    "Translator": "transformer_tf.translator",
-}
+__version__ = "0.2.0"
 
-
-def __getattr__(name: str) -> Any:
-    """Imports what is asked for, and the back end not before it is needed."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    return getattr(importlib.import_module(_MODULES[name]), name)
+# `import transformer_tf` imports no backend.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Attention": "transformer_tf.attention_maps.attention_scores",
+        "Transformer": "transformer_tf.transformer",
+        "Translation": "transformer_tf.text.segments",
+        "Translator": "transformer_tf.translator",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -4,29 +4,34 @@
 | --- | --- |
 | `config.yaml` | the resolved configuration of the run |
 | `tokenizers/` | the sub-word models of source and target, and their settings |
-| `best.weights.h5` | the weights that were best at a validation, by `training.best_metric` |
+| `best.weights.h5` | the weights of the best validation by `training.best_metric` |
 | `last.weights.h5` | the weights of the last validation |
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import os
 import shutil
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from transformer_tf.config import Config, load_config, save_config
+from transformer_tf.config import Config, load_saved_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
-from transformer_tf.files import whole_file
-from transformer_tf.startup import command_line
-from transformer_tf.text.tokenizer import Tokenizer
+from transformer_tf.numpy_transformer import NumpyTransformer
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.utils.files import atomic_write
+from transformer_tf.utils.startup import command_line
+from transformer_tf.weights import current_name, read_weights
 
-if TYPE_CHECKING:  # the back end is imported when there is a model
+if TYPE_CHECKING:  # importing the backend takes seconds
     from transformer_tf.transformer import Transformer
 
 BEST_WEIGHTS = "best.weights.h5"
@@ -40,13 +45,13 @@ TARGET_MODEL = f"{TOKENIZER_FOLDER}/target.model"
 def build_model(
     config: Config, source: Tokenizer, target: Tokenizer, precision: str | None = None
 ) -> Transformer:
-    """The model of a configuration, with new weights.
+    """Builds the model of a configuration, with randomly initialized weights.
 
     Args:
         config: The configuration.
         source: The source tokenizer.
         target: The target tokenizer.
-        precision: The dtype policy; None for that of the training.
+        precision: The dtype policy; by default `training.precision`.
     """
     from transformer_tf.transformer import Transformer
 
@@ -62,7 +67,7 @@ def build_model(
 
 
 def save_checkpoint(folder: Path, config: Config, source: Tokenizer, target: Tokenizer) -> None:
-    """Writes a checkpoint's folder, all but the weights."""
+    """Writes the configuration and the tokenizers of a checkpoint, without weights."""
     folder.mkdir(parents=True, exist_ok=True)
     source.save(folder / SOURCE_MODEL)
     target.save(folder / TARGET_MODEL)
@@ -70,20 +75,21 @@ def save_checkpoint(folder: Path, config: Config, source: Tokenizer, target: Tok
 
 
 def save_weights(model: Transformer, path: Path) -> None:
-    """Writes weights so that `path` holds the old ones or the new ones, never half a file.
+    """Writes weights to a temporary file that then replaces `path`.
+
+    A failure leaves the old file as it was.
 
     Raises:
-        CheckpointError: If they cannot be written, because the disk is full for instance.
+        CheckpointError: If the weights cannot be written, for example on a full disk.
     """
-    bare = _without_optimizer(model)
-    needed = 4 * bare.count_params()  # float32
+    needed = 4 * model.count_params()  # float32
     try:
-        # HDF5 can bring the process down when it meets a full disk: better not to begin.
+        # HDF5 can crash the process on a full disk, so check first.
         if shutil.disk_usage(path.parent).free < needed:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        with whole_file(path) as partial:
-            bare.save_weights(partial)
-    except (OSError, RuntimeError, ValueError) as error:  # the last two are HDF5's
+        with atomic_write(path) as partial:
+            model.save_weights(partial)
+    except (OSError, RuntimeError, ValueError) as error:  # HDF5 raises the last two
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise CheckpointError(f"Cannot write the weights {path}: {reason}") from error
 
@@ -91,24 +97,46 @@ def save_weights(model: Transformer, path: Path) -> None:
 def load_checkpoint(
     folder: Path, overrides: Sequence[str] = ()
 ) -> tuple[Config, Transformer, Tokenizer, Tokenizer]:
-    """Reads a checkpoint, with its best weights if it has them, else the last ones.
+    """Loads a checkpoint with its best weights, or with the last ones if there are no best ones.
 
     Args:
         folder: The checkpoint's folder.
-        overrides: Strings `decoding.key=value`: what else can change once a model is trained.
+        overrides: Strings `decoding.key=value`. The other settings belong to the trained model.
 
     Returns:
         The configuration, the model, the source tokenizer and the target tokenizer.
 
     Raises:
-        CheckpointError: One line that says what is missing or damaged.
-        ConfigError: If an override is not valid, or of another section.
+        CheckpointError: If a file is missing or damaged.
+        ConfigError: If an override is invalid or belongs to another section.
+    """
+    config, weights, source, target = open_checkpoint(folder, overrides)
+    model = build_model(config, source, target, config.decoding.precision)
+    load_weights(model, weights)
+    return config, model, source, target
+
+
+def open_checkpoint(
+    folder: Path, overrides: Sequence[str] = ()
+) -> tuple[Config, Path, Tokenizer, Tokenizer]:
+    """Reads a checkpoint without its weights.
+
+    Args:
+        folder: The checkpoint's folder.
+        overrides: As in `load_checkpoint`.
+
+    Returns:
+        The configuration, the file of the weights, the source tokenizer and the target tokenizer.
+
+    Raises:
+        CheckpointError: If a file is missing or damaged.
+        ConfigError: If an override is invalid or belongs to another section.
     """
     for override in overrides:
         if not override.startswith("decoding."):
-            raise ConfigError(
-                f"Only decoding.key=value can be changed after the training, not {override}"
-            )
+            raise ConfigError(f"Only decoding.key=value can change after training, not {override}")
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder} is not a checkpoint: there is no such folder")
     if not (folder / CONFIG_FILE).is_file():
         raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}")
     candidates = [folder / name for name in (BEST_WEIGHTS, LAST_WEIGHTS)]
@@ -120,56 +148,103 @@ def load_checkpoint(
     if weights is None:
         raise CheckpointError(f"{folder} has no weights yet: {BEST_WEIGHTS} or {LAST_WEIGHTS}")
     try:
-        config = load_config(folder / CONFIG_FILE)
+        config = load_saved_config(folder / CONFIG_FILE)
         source = Tokenizer.load(folder / SOURCE_MODEL)
         target = Tokenizer.load(folder / TARGET_MODEL)
     except TransformerTFError as error:
-        raise CheckpointError(f"{folder} is not a whole checkpoint: {error}") from error
-    config = load_config(folder / CONFIG_FILE, overrides)
-    model = build_model(config, source, target, config.decoding.precision)
-    load_weights(model, weights)
-    return config, model, source, target
+        raise CheckpointError(f"{folder} is not a complete checkpoint: {error}") from error
+    # Outside the `try`: an invalid override is no error of the checkpoint.
+    config = load_saved_config(folder / CONFIG_FILE, overrides)
+    return config, weights, source, target
+
+
+def load_numpy_model(
+    config: Config, weights: Path, source: Tokenizer, target: Tokenizer
+) -> NumpyTransformer:
+    """Loads the model of a checkpoint without Keras.
+
+    Args:
+        config: The configuration.
+        weights: The file of the weights.
+        source: The source tokenizer.
+        target: The target tokenizer.
+
+    Raises:
+        CheckpointError: If the file is damaged or belongs to a model of another shape, or if a
+            weight is NaN or infinite.
+    """
+    settings = config.model
+    arrays = read_weights(weights)
+    try:
+        model = NumpyTransformer(arrays, settings.num_heads, settings.pre_norm)
+        found = (
+            model.source_embedding[0].shape,
+            model.target_embedding[0].shape,
+            len(model.encoder["layers"]),
+            len(model.decoder["layers"]),
+        )
+    except KeyError as error:
+        raise CheckpointError(f"{weights} has no weights for the layer {error}") from error
+    expected = (
+        (source.vocab_size, settings.d_model),
+        (target.vocab_size, settings.d_model),
+        settings.num_layers,
+        settings.num_decoder_layers or settings.num_layers,
+    )
+    if found != expected:
+        raise CheckpointError(
+            f"{weights} is damaged or belongs to another model: its embedding shapes and numbers "
+            f"of layers are {found} instead of {expected}"
+        )
+    return model
 
 
 def load_weights(model: Transformer, path: Path) -> None:
-    """Reads weights into a model.
+    """Loads weights into a model.
 
     Raises:
-        CheckpointError: If they are damaged, not finite or those of a model of another shape.
+        CheckpointError: If the file is damaged or belongs to a model of another shape, or if a
+            weight is NaN or infinite.
     """
-    bare = _without_optimizer(model)
     try:
-        bare.load_weights(path)
+        with _renamed_weights(path) as renamed:
+            model.load_weights(renamed)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = " ".join(str(error).split())
-        raise CheckpointError(f"{path} is damaged or not of this model: {reason[:150]}") from error
-    weights = bare.get_weights()
-    if not all(np.isfinite(weight).all() for weight in weights):
-        raise CheckpointError(f"{path} has weights that are no finite numbers: its run diverged")
-    if bare is not model:
-        model.set_weights(weights)
+        raise CheckpointError(
+            f"{path} is damaged or belongs to another model: {reason[:150]}"
+        ) from error
+    if not all(np.isfinite(weight).all() for weight in model.get_weights()):
+        raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
 
 
-def _without_optimizer(model: Transformer) -> Transformer:
-    """A model, or a twin of one that is compiled.
+@contextlib.contextmanager
+def _renamed_weights(path: Path) -> Iterator[Path]:
+    """Yields weights under their current names: `path`, or a temporary copy of an older file."""
+    import h5py
 
-    Keras would save the optimiser's state too, twice the size of the weights.
-    """
-    if not model.compiled:
-        return model
-    twin = type(model).from_config(model.get_config())
-    twin.build()
-    twin.set_weights(model.get_weights())
-    return twin
+    names: list[str] = []
+    with h5py.File(path) as file:
+        file.visit(names.append)
+    old = [name for name in names if name.endswith("/vars") and current_name(name) != name]
+    if not old:
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(shutil.copyfile(path, Path(folder) / BEST_WEIGHTS))
+        with h5py.File(copy, "r+") as file:
+            for name in old:
+                file.move(name, current_name(name))
+        yield copy
 
 
 def find_checkpoint(root: Path, named: Path | None = None) -> Path:
-    """The translator to use.
+    """Chooses the checkpoint to use. If it is the latest of several runs, prints it on stderr.
 
     Args:
-        root: The folder of the project.
-        named: A checkpoint, or a folder of runs, which stands for the latest of them. By default
-            `checkpoints/en-de`, else the latest run in `runs` here or in `root`.
+        root: The project's folder.
+        named: A checkpoint, or a folder of runs, whose latest is chosen. By default
+            `checkpoints/en-de` if it exists, else the latest run in `runs`, here or in `root`.
 
     Raises:
         CheckpointError: If there is none.
@@ -189,11 +264,23 @@ def find_checkpoint(root: Path, named: Path | None = None) -> Path:
 
 
 def _latest(folders: set[Path]) -> Path | None:
-    """The run among these folders' whose weights are the newest."""
+    """Returns the run with the newest weights and prints it on stderr."""
+    runs = [path.parent for folder in folders for path in folder.glob(f"*/{CONFIG_FILE}")]
     weights = [
-        path
-        for folder in folders
-        for path in folder.glob("*/*.weights.h5")
-        if path.name in (BEST_WEIGHTS, LAST_WEIGHTS) and (path.parent / CONFIG_FILE).is_file()
+        run / name
+        for run in runs
+        for name in (BEST_WEIGHTS, LAST_WEIGHTS)
+        if (run / name).is_file()
     ]
-    return max(weights, key=lambda path: path.stat().st_mtime).parent if weights else None
+    if not weights:
+        return None
+    latest = max(weights, key=_modified).parent
+    newest = max(runs, key=lambda run: _modified(run / CONFIG_FILE))
+    unfinished = newest not in {path.parent for path in weights}
+    note = f" ({newest} is newer but has no weights yet)" if unfinished else ""
+    print(f"Using {latest}{note}", file=sys.stderr)
+    return latest
+
+
+def _modified(path: Path) -> float:
+    return path.stat().st_mtime

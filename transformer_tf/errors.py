@@ -1,16 +1,16 @@
-"""Errors that a user can act on: each message is one line that says what to do next."""
+"""Errors that a user can act on. Each message is one line that says what to do next."""
 
 
 class TransformerTFError(Exception):
-    """Base class of the errors this package raises on purpose."""
+    """Base class of the errors that this package raises on purpose."""
 
 
 class DataError(TransformerTFError):
-    """Data is missing, damaged, or not what its name promises."""
+    """Data is missing, damaged or of another format than expected."""
 
 
 class ConfigError(TransformerTFError):
-    """A configuration that cannot be used, said in one line."""
+    """A configuration is invalid."""
 
 
 class CheckpointError(TransformerTFError):
@@ -18,8 +18,8 @@ class CheckpointError(TransformerTFError):
 
 
 class TrainingDivergedError(TransformerTFError):
-    """The loss is no longer a finite number."""
+    """The loss became NaN or infinite."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody stopped the run, and all is saved; the message says how to go on."""
+    """The user stopped a run after its state was saved. The message says how to resume it."""

@@ -1,4 +1,4 @@
-"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1 as a whole."""
+"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017): all of figure 1."""
 
 import keras
 from keras import ops
@@ -17,41 +17,42 @@ TIE_EMBEDDINGS = ("none", "target", "all")
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class Transformer(keras.Model):
-    """Encoder and decoder, from token ids to a score for every next token.
+    """Encoder and decoder: from token ids to logits of the next tokens.
 
     Args:
-        num_layers: Number of encoder layers, and of decoder layers (N = 6 in the paper).
+        num_layers: Number of encoder layers (N = 6 in the paper).
         d_model: Size of a position's vector (512 in the paper).
         num_heads: Number of attention heads of a layer (8 in the paper).
         d_ff: Size of the hidden layer of the feed-forward networks (2048 in the paper).
         source_vocab_size: Number of source token ids, padding included.
         target_vocab_size: Number of target token ids, padding included.
-        dropout_rate: Dropout of the embeddings and of each sub-layer's output (§5.4).
-        pre_norm: Whether to normalise before each sub-layer (Xiong et al. 2020). The paper
-            normalises after it.
-        tie_embeddings: `"none"`; `"target"`: the target embedding is the output projection too;
-            `"all"`: and the source embedding is the same matrix (§3.4), for a shared vocabulary.
+        dropout_rate: Dropout rate of the embeddings and of each sub-layer's output (§5.4).
+        pre_norm: Whether to normalize before each sub-layer (Xiong et al. 2020) instead of after
+            it, as in the paper.
+        tie_embeddings: `"none"`; `"target"`: the target embedding is also the output projection;
+            `"all"`: the source embedding is the same matrix too (§3.4), for a shared vocabulary.
         position: `"sinusoidal"` or `"learned"` positions (§3.5).
-        max_length: Number of learned positions. Not used by `"sinusoidal"`.
-        pad_id: The id that fills short sequences up.
+        max_length: Number of learned positions; sinusoidal positions ignore it.
+        num_decoder_layers: Number of decoder layers; by default as many as encoder layers.
+        pad_id: The padding id.
         **kwargs: Arguments of `keras.Model`.
 
     Call arguments:
         inputs: Dictionary of integer tensors: `"source"` `(batch, source_len)` and
             `"target_input"` `(batch, target_len)`, the target shifted right by its start token.
-        return_attention_scores: Whether to return the attention scores beside the logits.
+        return_attention_scores: Whether to also return the attention scores.
 
     Returns:
-        `float32` logits `(batch, target_len, target_vocab_size)`; those at position t score the
-        token after `target_input[:, t]`. With `return_attention_scores` a pair of them and a
-        dictionary of lists with one tensor a layer: `"encoder"`
+        `float32` logits `(batch, target_len, target_vocab_size)`: those at position t score the
+        token after `target_input[:, t]`. With `return_attention_scores`, a tuple of the logits
+        and a dictionary of lists, one tensor for each layer: `"encoder"`
         `(batch, num_heads, source_len, source_len)`, `"decoder"`
         `(batch, num_heads, target_len, target_len)` and `"cross"`
         `(batch, num_heads, target_len, source_len)`.
 
     Raises:
-        ValueError: If `d_model` is no multiple of `num_heads`, `position` or `tie_embeddings` is
-            unknown, or `tie_embeddings` is `"all"` for vocabularies of different sizes.
+        ValueError: If `d_model` is not a multiple of `num_heads`, `position` or `tie_embeddings` is
+            unknown, or `tie_embeddings` is `"all"` and the vocabularies have different sizes.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Transformer(keras.Model):
         tie_embeddings: str = "none",
         position: str = "sinusoidal",
         max_length: int = 512,
+        num_decoder_layers: int | None = None,
         pad_id: int = 0,
         **kwargs,
     ):
@@ -90,6 +92,7 @@ class Transformer(keras.Model):
                 f"source_vocab_size={source_vocab_size}, target_vocab_size={target_vocab_size}"
             )
         self.num_layers = num_layers
+        self.num_decoder_layers = num_layers if num_decoder_layers is None else num_decoder_layers
         self.d_model = d_model
         self.num_heads = num_heads
         self.d_ff = d_ff
@@ -113,8 +116,7 @@ class Transformer(keras.Model):
             self.target_embedding = self._embedding(self.target_vocab_size, "target_embedding")
             self.target_embedding.build(ids_shape)
 
-        stack = {
-            "num_layers": self.num_layers,
+        sizes = {
             "d_model": self.d_model,
             "num_heads": self.num_heads,
             "d_ff": self.d_ff,
@@ -122,9 +124,9 @@ class Transformer(keras.Model):
             "pre_norm": self.pre_norm,
             "dtype": policy,
         }
-        self.encoder = Encoder(**stack, name="encoder")
+        self.encoder = Encoder(num_layers=self.num_layers, **sizes, name="encoder")
         self.encoder.build(hidden_shape)
-        self.decoder = Decoder(**stack, name="decoder")
+        self.decoder = Decoder(num_layers=self.num_decoder_layers, **sizes, name="decoder")
         self.decoder.build(hidden_shape, hidden_shape)
 
         if self.tie_embeddings == "none":
@@ -150,11 +152,11 @@ class Transformer(keras.Model):
         return (logits, scores) if return_attention_scores else logits
 
     def hidden(self, inputs, training=None):
-        """What `call` projects onto the vocabulary.
+        """Returns the output of the decoder, before the projection onto the vocabulary.
 
         Args:
             inputs: The inputs of `call`.
-            training: Whether dropout is on.
+            training: Whether to apply dropout.
 
         Returns:
             Tensor `(batch, target_len, d_model)`.
@@ -172,7 +174,7 @@ class Transformer(keras.Model):
         return hidden, {"encoder": encoder_scores, **scores}
 
     def project(self, hidden):
-        """Scores every token of the target vocabulary (§3.4).
+        """Projects decoder outputs onto the target vocabulary (§3.4).
 
         Args:
             hidden: Tensor `(..., d_model)`.
@@ -185,7 +187,7 @@ class Transformer(keras.Model):
         return ops.cast(self.target_embedding.project(hidden), "float32")
 
     def projection_weights(self):
-        """The weights of `project`, for a loss that does without the logits as a whole.
+        """Returns the weights of `project`, for a loss that does not hold all logits at once.
 
         Returns:
             The matrix `(d_model, target_vocab_size)`, and the bias `(target_vocab_size,)` or None.
@@ -196,16 +198,16 @@ class Transformer(keras.Model):
         return ops.transpose(ops.convert_to_tensor(self.target_embedding.embeddings)), None
 
     def encode(self, source, return_attention_scores=False, training=None):
-        """Reads the source once.
+        """Encodes the source.
 
         Args:
             source: Integer tensor `(batch, source_len)`.
-            return_attention_scores: Whether to return the scores beside the output.
-            training: Whether dropout is on.
+            return_attention_scores: Whether to also return the attention scores.
+            training: Whether to apply dropout.
 
         Returns:
-            Tensor `(batch, source_len, d_model)`; with `return_attention_scores` a pair of it and
-            the list of each layer's scores.
+            Tensor `(batch, source_len, d_model)`; with `return_attention_scores`, a tuple of this
+            tensor and a list of each layer's scores.
         """
         return self.encoder(
             self.source_embedding(source),
@@ -222,19 +224,19 @@ class Transformer(keras.Model):
         return_attention_scores=False,
         training=None,
     ):
-        """Scores the token after each token of `target_input`.
+        """Computes the logits of the token after each token of `target_input`.
 
         Args:
-            target_input: Integer tensor `(batch, target_len)`, starting with the start token.
-            encoded: Tensor `(batch, source_len, d_model)`, what `encode` returned.
+            target_input: Integer tensor `(batch, target_len)` that begins with the start token.
+            encoded: Tensor `(batch, source_len, d_model)`, the output of `encode`.
             cross_attention_mask: Boolean tensor `(batch, 1, 1, source_len)`, the padding mask of
                 the source.
-            return_attention_scores: Whether to return the scores beside the logits.
-            training: Whether dropout is on.
+            return_attention_scores: Whether to also return the attention scores.
+            training: Whether to apply dropout.
 
         Returns:
             `float32` logits `(batch, target_len, target_vocab_size)`; with
-            `return_attention_scores` a pair of them and a dictionary
+            `return_attention_scores`, a tuple of the logits and a dictionary
             `{"decoder": [...], "cross": [...]}` of each layer's scores.
         """
         hidden, scores = self._decode(target_input, encoded, cross_attention_mask, training)
@@ -256,59 +258,61 @@ class Transformer(keras.Model):
         )
         return hidden, {"decoder": self_scores, "cross": cross_scores}
 
-    def read(self, source):
-        """Reads the source once, for a search over its translations.
+    def encode_for_search(self, source):
+        """Encodes the source and computes the keys and values of cross-attention.
 
         Args:
             source: Integer tensor `(batch, source_len)`.
 
         Returns:
-            A dictionary: `"layers"`, the list of `Decoder.read`, and `"mask"`, the padding mask
-            `(batch, 1, 1, source_len)`.
+            A dictionary: `"layers"`, the list of `Decoder.cross_attention_cache`, and `"mask"`, the
+            padding mask `(batch, 1, 1, source_len)`.
         """
         return {
-            "layers": self.decoder.read(self.encode(source)),
+            "layers": self.decoder.cross_attention_cache(self.encode(source)),
             "mask": padding_mask(source, self.pad_id),
         }
 
-    def step(self, token, positions, memory, cache, slot, attention_mask=None):
-        """Scores the token after the newest one of each hypothesis of a search.
+    def step(
+        self, token, positions, cross_attention_cache, cache, cache_index, attention_mask=None
+    ):
+        """Computes the logits of the next token of each hypothesis of a search.
 
-        What `decode` says of the last position, without computing those before it again.
+        They equal the last logits of `decode`. The keys and values of earlier positions are
+        cached.
 
         Args:
-            token: Integer tensor `(batch, beam_size)`, the newest token of each hypothesis; the
-                start token at first.
-            positions: Tensor `(batch, 1, d_model)`, the vectors of the tokens' positions: rows of
+            token: Integer tensor `(batch, beam_size)`, the newest token of each hypothesis; at the
+                first step the start token.
+            positions: Tensor `(batch, 1, d_model)`, the positional encoding of each token: rows of
                 `target_embedding.position_table`.
-            memory: What `read` returned.
-            cache: What `decoder.new_cache` returned, or the last `step`.
-            slot: Where in the cache to keep what the tokens add: slots `slot … slot + beam_size -
-                1`; an int or a scalar tensor. With None they are appended.
-            attention_mask: Boolean tensor `(batch, 1, beam_size, slots)`: which slots hold the
-                tokens of each hypothesis, the newest among them. None for all.
+            cross_attention_cache: The result of `encode_for_search`.
+            cache: The result of `decoder.new_cache` or of the last `step`.
+            cache_index: Index in the cache at which to write the keys and values of the
+                `beam_size` tokens; an int or a scalar tensor. With None they are appended.
+            attention_mask: Boolean tensor `(batch, 1, beam_size, cache_length)`: which entries of
+                the cache belong to each hypothesis, its newest token included. None for all.
 
         Returns:
-            `float32` logits `(batch, beam_size, target_vocab_size)`, the new cache, and the
-            cross-attention scores of the last layer, `(batch, num_heads, beam_size, source_len)`.
+            `float32` logits `(batch, beam_size, target_vocab_size)`, and the new cache.
         """
-        hidden, cache, cross_scores = self.decoder.step(
+        hidden, cache = self.decoder.step(
             self.target_embedding(token, positions=positions),
-            memory["layers"],
+            cross_attention_cache["layers"],
             cache,
-            slot,
+            cache_index,
             attention_mask,
-            memory["mask"],
+            cross_attention_cache["mask"],
         )
-        # As a matrix: back ends copy a matrix that is multiplied with a batch of vectors.
+        # Flatten to a matrix: for a product with a 3D tensor, backends copy the weights.
         logits = self.project(ops.reshape(hidden, (-1, self.d_model)))
-        logits = ops.reshape(logits, (-1, token.shape[1], self.target_vocab_size))
-        return logits, cache, cross_scores
+        return ops.reshape(logits, (-1, token.shape[1], self.target_vocab_size)), cache
 
     def get_config(self):
         return {
             **super().get_config(),
             "num_layers": self.num_layers,
+            "num_decoder_layers": self.num_decoder_layers,
             "d_model": self.d_model,
             "num_heads": self.num_heads,
             "d_ff": self.d_ff,

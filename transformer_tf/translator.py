@@ -1,93 +1,57 @@
-"""Text → text: a search engine and two tokenizers, as a checkpoint's folder holds them."""
+"""Translates text: a search engine between two tokenizers, loaded from a checkpoint."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from tqdm import tqdm
 
-from transformer_tf.alignment import (
+from transformer_tf.attention_maps.alignments import (
     AlignmentHeads,
-    Link,
     Query,
+    align_words,
     attention_of_words,
-    link_words,
-    mean_of_heads,
+    most_attended,
 )
-from transformer_tf.attention import Attention
+from transformer_tf.attention_maps.attention_scores import Attention
 from transformer_tf.config import Config, DecodingConfig
 from transformer_tf.errors import ConfigError, TransformerTFError
-from transformer_tf.text.cleaning import normalize_text
-from transformer_tf.text.sentences import split_text
-from transformer_tf.text.tokenizer import Tokenizer
+from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.segments import (
+    Segment,
+    Translation,
+    join_translations,
+    list_of_strings,
+    read_segments,
+)
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.utils.languages import language_name
+from transformer_tf.utils.startup import import_keras_quietly
 
-if TYPE_CHECKING:  # the back end is imported when there is something to translate with
-    from transformer_tf.hypothesis import Hypothesis
+if TYPE_CHECKING:  # importing this module must not import Keras
+    from transformer_tf.decoding.hypothesis import Engine, Hypothesis
     from transformer_tf.transformer import Transformer
 
-
-ATTENDED_AT_A_TIME = 256  # attention scores of many sentences take much memory
-SHORTEST_SHOUT = 4  # letters; "USA" is no shout
-PARTS_APART = 2**24  # between the numbers of two parts of a text, that they draw differently
-T = TypeVar("T")
-
-
-class Engine(Protocol):
-    """What a translator asks of a search engine."""
-
-    def search(
-        self,
-        sources: Sequence[Sequence[int]],
-        options: DecodingConfig,
-        prefixes: Sequence[Sequence[int]] | None = None,
-        progress: Callable[[int], object] | None = None,
-        numbers: Sequence[int] | None = None,
-    ) -> list[list[Hypothesis]]:
-        """For each sentence of ids its hypotheses, the best first."""
-
-    def attend(
-        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
-    ) -> list[dict[str, np.ndarray]]:
-        """For each pair of source and target ids the attention scores, as `Attention.scores`."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Translation:
-    """A translation with what is known of it.
-
-    Attributes:
-        text: The translation.
-        tokens: Labels of its sub-words, without start and end.
-        score: What translations are ranked by, see `Hypothesis`; None if it is not known.
-        log_prob: Natural logarithm of its probability.
-        token_log_probs: That of each token, and of the end if there is one.
-        alignment: Which words belong together: (source word, target word), from 0. None if it was
-            not asked for.
-    """
-
-    text: str
-    tokens: list[str]
-    score: float | None = None
-    log_prob: float | None = None
-    token_log_probs: list[float] | None = None
-    alignment: list[Link] | None = None
+EngineName = Literal["auto", "numpy", "keras", "ctranslate2"]
+ATTEND_BATCH_SIZE = 256  # bounds the memory of the attention scores
 
 
 class Translator:
     """Translates text with a trained model.
 
     Args:
-        engine: What searches for translations of token ids: a `KerasEngine`, or a
-            `CTranslate2Engine`.
-        source_tokenizer: Cuts the source sentences.
-        target_tokenizer: Puts the translations together.
-        options: How to search, unless a call says otherwise.
-        max_source_length: Longer sentences are cut into parts that are translated one by one;
-            None for no limit.
+        engine: Searches for translations of token ids, such as a `NumpyEngine` or `KerasEngine`.
+        source_tokenizer: The tokenizer of the source language.
+        target_tokenizer: The tokenizer of the target language.
+        options: The default search options.
+        max_source_length: Maximum number of sub-words of a segment; a longer text is cut into
+            several. None for no limit.
+        languages: Names of the source and the target language, for the axes of figures.
     """
 
     def __init__(
@@ -97,395 +61,361 @@ class Translator:
         target_tokenizer: Tokenizer,
         options: DecodingConfig | None = None,
         max_source_length: int | None = 100,
+        languages: tuple[str, str] = ("Source", "Target"),
     ):
         self.engine = engine
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
         self.options = options or DecodingConfig()
         self.max_source_length = max_source_length
+        self.languages = languages
+
+    def __repr__(self) -> str:
+        return (
+            f"Translator(engine={type(self.engine).__name__}, "
+            f"source_vocab_size={self.source_tokenizer.vocab_size}, "
+            f"target_vocab_size={self.target_tokenizer.vocab_size}, "
+            f"beam_size={self.options.beam_size})"
+        )
 
     @classmethod
-    def load(cls, folder: str | Path, overrides: Sequence[str] = ()) -> Translator:
-        """Reads a checkpoint: weights, configuration and tokenizers.
+    def load(
+        cls, folder: str | Path, overrides: Sequence[str] = (), engine: EngineName = "auto"
+    ) -> Translator:
+        """Loads a translator from a checkpoint: weights, configuration and tokenizers.
 
         Args:
-            folder: The checkpoint's folder.
-            overrides: Strings `decoding.key=value` that change its settings.
+            folder: The folder of the checkpoint.
+            overrides: Strings `decoding.key=value` that change its search options.
+            engine: `"numpy"` starts in a third of a second, `"keras"` in seconds; both find the
+                same translations. `"auto"` uses NumPy, except for options that only Keras
+                supports: sampling, and precisions other than float32. `"ctranslate2"` needs a
+                folder that `export_ctranslate2` wrote.
 
         Raises:
-            CheckpointError: One line that says what is missing or damaged.
-            ConfigError: If an override is not valid.
+            CheckpointError: If the checkpoint is missing, incomplete or damaged.
+            ConfigError: If an override is invalid, or if there is no such engine or it does not
+                support an option.
         """
-        from transformer_tf.checkpoint import load_checkpoint
+        if engine not in get_args(EngineName):
+            raise ConfigError(
+                f"engine must be one of {', '.join(get_args(EngineName))}, not {engine}"
+            )
+        folder = Path(folder)
+        if engine == "ctranslate2":
+            from transformer_tf.decoding.ctranslate2_engine import open_ctranslate2
 
-        return cls.from_config(*load_checkpoint(Path(folder), overrides))
+            return cls._with_settings(*open_ctranslate2(folder, overrides))
+        from transformer_tf import checkpoint
+
+        config, weights, source, target = checkpoint.open_checkpoint(folder, overrides)
+
+        def load_keras_engine() -> Engine:
+            import_keras_quietly()
+            from transformer_tf.decoding import KerasEngine
+
+            model = checkpoint.build_model(config, source, target, config.decoding.precision)
+            checkpoint.load_weights(model, weights)
+            return KerasEngine(model, target.start_id, target.end_id)
+
+        loaded: Engine
+        if engine == "keras" or (engine == "auto" and config.decoding.precision != "float32"):
+            loaded = load_keras_engine()
+        else:
+            from transformer_tf.decoding.auto_engine import AutoEngine
+            from transformer_tf.decoding.numpy_engine import NumpyEngine, check_supported
+
+            if engine == "numpy":
+                check_supported(config.decoding)
+            model = checkpoint.load_numpy_model(config, weights, source, target)
+            loaded = NumpyEngine(model, target.start_id, target.end_id)
+            if engine == "auto":
+                loaded = AutoEngine(loaded, load_keras_engine)
+        return cls._with_settings(loaded, config, source, target)
 
     @classmethod
     def from_config(
         cls, config: Config, model: Transformer, source: Tokenizer, target: Tokenizer
     ) -> Translator:
-        """A translator with the settings of a run."""
+        """Makes a translator from a Keras model and its configuration.
+
+        Args:
+            config: The configuration of the model.
+            model: The model.
+            source: The source tokenizer.
+            target: The target tokenizer.
+        """
         from transformer_tf.decoding import KerasEngine
 
         engine = KerasEngine(model, target.start_id, target.end_id)
-        return cls(engine, source, target, config.decoding, config.data.max_length)
+        return cls._with_settings(engine, config, source, target)
 
-    def translate(
-        self,
-        texts: str | Sequence[str],
-        prefixes: Sequence[str] | None = None,
-        on_cut: Callable[[str, int], None] | None = None,
-        progress: bool = False,
-        **options: Any,
-    ) -> Any:
-        """Translates a sentence or several.
+    @classmethod
+    def _with_settings(
+        cls, engine: Engine, config: Config, source: Tokenizer, target: Tokenizer
+    ) -> Translator:
+        languages = (
+            language_name(config.data.source_language),
+            language_name(config.data.target_language),
+        )
+        return cls(engine, source, target, config.decoding, config.data.max_length, languages)
+
+    def translate(self, texts: str | Iterable[str], **arguments: Any) -> Any:
+        """Translates one text or a list of texts.
 
         Args:
-            texts: A sentence, or a list of sentences.
-            prefixes: As in `search`, like `on_cut`, `progress` and `options`.
-            on_cut: See there.
-            progress: See there.
-            **options: See there.
+            texts: A text, or a list of texts.
+            **arguments: The other arguments of `search`, such as `beam_size=4`.
 
         Returns:
-            For a sentence its translation, for a list a list of them. With `n_best` above 1 each
-            translation is a list, the best first.
+            A string for one text, a list of strings for a list. With `n_best` above 1 each string
+            is replaced by a list of translations, the best first.
+
+        Raises:
+            TypeError: If `texts` is neither, or an option does not exist.
+            ValueError: If the numbers of texts and prefixes differ.
+            ConfigError: If an option is out of range or has no effect.
         """
-        one = isinstance(texts, str)
-        found = self.search(
-            [cast(str, texts)] if one else texts, prefixes, on_cut, progress, **options
-        )
-        if options.get("n_best", self.options.n_best) > 1:
-            lists = [[translation.text for translation in of_one] for of_one in found]
-            return lists[0] if one else lists
-        best = [translations[0].text for translations in found]
-        return best[0] if one else best
+        if isinstance(texts, str):
+            return self.translate([texts], **arguments)[0]
+        if not isinstance(texts, Iterable):
+            raise TypeError(f"`texts` must be a string or a list of strings. Received: {texts!r}")
+        found = self.search(texts, **arguments)
+        if arguments.get("n_best", self.options.n_best) == 1:
+            return [translations[0].text for translations in found]
+        return [[translation.text for translation in translations] for translations in found]
 
     def search(
         self,
-        texts: Sequence[str],
-        prefixes: Sequence[str] | None = None,
+        texts: Iterable[str],
+        prefixes: Iterable[str] | None = None,
         on_cut: Callable[[str, int], None] | None = None,
         progress: bool = False,
-        first: int = 0,
+        first_number: int = 0,
         **options: Any,
     ) -> list[list[Translation]]:
-        """Searches for the translations of sentences.
+        """Searches for translations of texts, with their scores.
 
-        A text of nothing but spaces has the translation "". One with more than
-        `max_source_length` sub-words is cut, at the ends of its sentences where it has some, and
-        the translations of the parts are joined with spaces.
+        A text of more than `max_source_length` sub-words is cut into segments, if possible between
+        sentences, else between clauses or words. Their translations are joined with spaces. The
+        translation of an empty text is "".
 
         Args:
-            texts: The sentences.
-            prefixes: For each sentence what its translation begins with, "" for anything.
-            on_cut: Called with a text that is cut and the number of its parts.
+            texts: The texts.
+            prefixes: The first words of each translation, "" for none.
+            on_cut: Called with each text that is too long for the model, and its number of
+                segments.
             progress: Whether to show a progress bar on stderr.
-            first: The number of the first text, where these are a part of many: random draws
-                depend on the number of a text.
-            **options: What to change in `self.options` for this call, such as `beam_size=4`.
+            first_number: Number of the first text. Random draws depend on the number of a text, so
+                a part of a longer list needs the position where it starts.
+            **options: Changes to `self.options` for this call, such as `beam_size=4`.
 
         Returns:
-            For each text, in their order, the `n_best` translations, the best first.
+            For each text its `n_best` translations, the best first.
 
         Raises:
-            TypeError: If `texts` is one string rather than several.
-            ConfigError: If an option is out of its range, or `precision` is among them.
+            TypeError: If an argument is not a list of strings, or an option does not exist.
+            ValueError: If the numbers of texts and prefixes differ.
+            ConfigError: If an option is out of range or has no effect, or if it is `precision`,
+                which is fixed when a translator is loaded.
         """
-        if isinstance(texts, str):
-            raise TypeError(f"`texts` must be a list of sentences. Received: {texts!r}")
-        if prefixes is not None and len(prefixes) != len(texts):
+        settings = self.options.change(**options)
+        if settings.precision != self.options.precision:
+            raise ConfigError("decoding.precision cannot change after a translator is loaded")
+        texts = list_of_strings("texts", texts)
+        prefixes = [""] * len(texts) if prefixes is None else list_of_strings("prefixes", prefixes)
+        if len(prefixes) != len(texts):
             raise ValueError(
                 "There must be one prefix for each text. "
                 f"Received: {len(texts)} texts, {len(prefixes)} prefixes"
             )
-        changed = dataclasses.replace(self.options, **options)
-        if changed.precision != self.options.precision:
-            raise ConfigError("decoding.precision is chosen when a translator is loaded")
-        parts: list[str] = []
-        shouts: list[bool] = []
-        beginnings: list[list[int]] = []
-        cuts: list[list[str]] = []
-        reads: list[str] = []
-        for index, text in enumerate(texts):
-            read, shouted = _as_read(normalize_text(text), changed)
-            cut = self._parts(read, shouted, changed)
-            if len(cut) > 1 and on_cut and not self._fits(read):
-                on_cut(text, len(cut))
-            parts += cut
-            shouts += [shouted] * len(cut)
-            cuts.append(cut)
-            reads.append(read)
-            if prefixes is not None and cut:
-                beginning = self.target_tokenizer.encode(normalize_text(prefixes[index]))
-                if len(beginning) >= changed.max_length:
-                    raise ConfigError(
-                        f"A prefix of {len(beginning)} sub-words needs a larger "
-                        f"decoding.max_length than {changed.max_length}"
-                    )
-                beginnings += [beginning, *[[] for _ in cut[1:]]]
-        with tqdm(total=len(parts), desc="translating", unit="line", disable=not progress) as bar:
-            sources = [self._encode(part) for part in parts]
-            found = self.engine.search(
-                sources,
-                changed,
-                None if prefixes is None else beginnings,
-                bar.update,
-                [
-                    (first + index + PARTS_APART * part) % 2**31
-                    for index, cut in enumerate(cuts)
-                    for part in range(len(cut))
-                ],
+        segments_of = []
+        for number, (text, prefix) in enumerate(zip(texts, prefixes, strict=True), first_number):
+            segments_of.append(self._read(text, settings, prefix, number))
+            if on_cut and len(segments_of[-1]) > 1 and not self.fits(text):
+                on_cut(text, len(segments_of[-1]))
+        segments = [segment for group in segments_of for segment in group]
+        with contextlib.ExitStack() as stack:
+            update = None
+            if progress:
+                from tqdm import tqdm  # imported only if needed: it takes 40 ms
+
+                bar = stack.enter_context(
+                    tqdm(total=len(segments), desc="translating", unit="line")
+                )
+                update = bar.update
+            hypotheses = self.engine.search(
+                [segment.source_ids for segment in segments],
+                settings,
+                [segment.prefix_ids for segment in segments] if any(prefixes) else None,
+                update,
+                [segment.number for segment in segments],
             )
-        translated = [
-            [
-                self._translation(hypothesis, ids, part, shouted, changed)
+        translations = self._write(segments, hypotheses, settings)
+        return [
+            join_translations(group, [next(translations) for _ in group]) for group in segments_of
+        ]
+
+    def fits(self, text: str) -> bool:
+        """Returns whether a text is one segment: not empty, and short enough for the model."""
+        return len(self._read(text, dataclasses.replace(self.options, split_sentences=False))) == 1
+
+    def attend(self, text: str, number: int = 0) -> Attention:
+        """Translates a text and returns the attention scores of every layer and head.
+
+        The text is one segment, even with `decoding.split_sentences`. The scores come from one
+        pass over the finished translation. They equal those of the search's steps, since the
+        decoder is causal.
+
+        Args:
+            text: A text.
+            number: Number of the text; random draws depend on it.
+
+        Raises:
+            TransformerTFError: If the text is empty or too long.
+        """
+        options = dataclasses.replace(
+            self.options, n_best=1, split_sentences=False, alignment=False
+        )
+        segments = self._read(text, options, number=number)
+        if len(segments) != 1:
+            raise TransformerTFError(
+                f"Attention is shown for one sentence of at most {self.max_source_length} sub-words"
+                if segments
+                else "There is no attention to show for an empty sentence"
+            )
+        (segment,), tokenizer = segments, self.target_tokenizer
+        found = self.engine.search([segment.source_ids], options, None, None, [segment.number])
+        target_ids = found[0][0].ids
+        target_input = [tokenizer.start_id, *target_ids]
+        return Attention(
+            source=normalize_text(text),
+            translation=next(self._write(segments, found, options))[0].text,
+            source_tokens=self._source_tokens(segment.text, segment.source_ids),
+            target_input_tokens=tokenizer.tokens(target_input),
+            target_output_tokens=tokenizer.tokens([*target_ids, tokenizer.end_id]),
+            scores=self.engine.attend([segment.source_ids], [target_input])[0],
+            source_language=self.languages[0],
+            target_language=self.languages[1],
+        )
+
+    def attend_words(
+        self, texts: Sequence[str], targets: Sequence[Sequence[int]], query: Query
+    ) -> Iterator[np.ndarray]:
+        """Computes cross-attention between the words of texts and of given translations.
+
+        Args:
+            texts: Normalized texts that fit the model.
+            targets: The token ids of each translation, without start and end.
+            query: As in `AlignmentHeads`.
+
+        Yields:
+            For each text an array `(num_layers, num_heads, target_words, source_words)`.
+        """
+        sources = [self.source_tokenizer.encode_sentence(text) for text in texts]
+        scores = self._cross_attention(list(zip(sources, targets, strict=True)))
+        for text, source, target in zip(texts, sources, targets, strict=True):
+            target_tokens = [*self.target_tokenizer.tokens(target), "<end>"]
+            source_tokens = self._source_tokens(text, source)
+            yield attention_of_words(next(scores), source_tokens, target_tokens, query)
+
+    def _read(
+        self, text: str, options: DecodingConfig, prefix: str = "", number: int = 0
+    ) -> list[Segment]:
+        """Splits a text into segments and gives the prefix to the first one."""
+        segments = read_segments(
+            text,
+            self.source_tokenizer,
+            self.max_source_length,
+            options.recase,
+            options.split_sentences,
+            number,
+        )
+        if segments and prefix:
+            segments[0] = segments[0].with_prefix(prefix, self.target_tokenizer)
+            length = len(segments[0].prefix_ids)
+            if length >= options.max_length:
+                raise ConfigError(
+                    f"A prefix of {length} sub-words needs a larger decoding.max_length than "
+                    f"{options.max_length}"
+                )
+        return segments
+
+    def _write(
+        self,
+        segments: Sequence[Segment],
+        found: Sequence[Sequence[Hypothesis]],
+        options: DecodingConfig,
+    ) -> Iterator[list[Translation]]:
+        """Yields the translations of each segment."""
+        scores: Iterator[np.ndarray | None] = itertools.repeat(None)
+        if options.alignment or options.replace_unknowns:
+            pairs = [
+                (segment.source_ids, hypothesis.ids)
+                for segment, hypotheses in zip(segments, found, strict=True)
                 for hypothesis in hypotheses
             ]
-            for hypotheses, ids, part, shouted in zip(found, sources, parts, shouts, strict=True)
-        ]
-        if changed.alignment:
-            translated = self._aligned(translated, found, parts, changed)
-        translations = iter(translated)
-        return [
-            _join([next(translations) for _ in cut], _first_words(read, cut))
-            for read, cut in zip(reads, cuts, strict=True)
-        ]
-
-    def split(self, text: str, options: DecodingConfig | None = None) -> list[str]:
-        """A text as the model reads it, in parts that it can take at a time."""
-        options = options or self.options
-        return self._parts(*_as_read(normalize_text(text), options), options)
-
-    def _parts(self, read: str, shouted: bool, options: DecodingConfig) -> list[str]:
-        parts = split_text(read, self._fits, options.split_sentences)
-        return [part[:1].upper() + part[1:] for part in parts] if shouted else parts
-
-    def _fits(self, text: str) -> bool:
-        limit = self.max_source_length
-        return limit is None or len(self.source_tokenizer.encode(text)) <= limit
-
-    def _encode(self, text: str) -> list[int]:
-        ids = self.source_tokenizer.encode_sentence(text)
-        if self.max_source_length is None or len(ids) <= self.max_source_length + 2:
-            return ids
-        # A single word that is longer than any sentence: keep what the model can take.
-        return [*ids[: self.max_source_length + 1], ids[-1]]
+            scores = self._cross_attention(pairs)
+        for segment, hypotheses in zip(segments, found, strict=True):
+            yield [self._translation(segment, each, options, next(scores)) for each in hypotheses]
 
     def _translation(
         self,
+        segment: Segment,
         hypothesis: Hypothesis,
-        source_ids: Sequence[int],
-        read: str,
-        shouted: bool,
         options: DecodingConfig,
+        scores: np.ndarray | None,
     ) -> Translation:
+        """Converts a hypothesis to text.
+
+        The replacement of unknown tokens and the alignment need its cross-attention scores.
+        """
         ids, tokenizer = hypothesis.ids, self.target_tokenizer
-        unknowns = None
-        if options.replace_unknowns and tokenizer.unk_id in ids:
-            unknowns = self._looked_at(source_ids, ids, read)
-        # A model may spell a line break in bytes; a translation is always one line.
-        translated = normalize_text(tokenizer.decode(ids, unknowns))
+        unk_id, tokens = tokenizer.unk_id, tokenizer.tokens(ids)
+        output_tokens, source_tokens, unknowns, alignment = tokens, [""], None, None
+        if scores is not None:
+            source_tokens = self._source_tokens(segment.text, segment.source_ids)
+        if options.replace_unknowns and scores is not None:
+            # Replace each unknown token by the source token that it attends to most.
+            attended = most_attended(scores, source_tokens)[: len(ids)]
+            unknowns = [token for token, id_ in zip(attended, ids, strict=True) if id_ == unk_id]
+            output_tokens = [
+                source_token if id_ == unk_id else token
+                for source_token, id_, token in zip(attended, ids, tokens, strict=True)
+            ]
+        # Byte tokens can spell a line break, but a translation is one line.
+        text = normalize_text(tokenizer.decode(ids, unknowns))
         if options.restore:
-            translated = tokenizer.restore(translated, read)
-        if shouted:
-            translated = translated.upper()
+            text = tokenizer.restore(text, segment.text)
+        text = segment.restore_case(text)
+        if options.alignment and scores is not None:
+            heads = AlignmentHeads(
+                options.alignment_layer, options.alignment_heads, options.alignment_query
+            )
+            links = align_words(scores, source_tokens, [*output_tokens, "<end>"], heads)
+            # The text has fewer words than the tokens if it lost a word of control characters.
+            alignment = [link for link in links if link[1] < len(text.split())]
         return Translation(
-            translated,
-            tokenizer.tokens(ids),
+            text,
+            tokens,
             hypothesis.score,
             hypothesis.log_prob,
             hypothesis.token_log_probs,
+            alignment,
         )
 
-    def _looked_at(
-        self, source_ids: Sequence[int], target_ids: Sequence[int], text: str
-    ) -> list[str]:
-        """For each unknown token of a translation the source token that was looked at most."""
-        tokenizer = self.target_tokenizer
-        scores = self.engine.attend([source_ids], [[tokenizer.start_id, *target_ids]])[0]["cross"]
-        most = scores.mean(axis=(0, 1))[:, 1:-1].argmax(axis=-1)  # not start, not end
-        pieces = self.source_tokenizer.pieces(text)
-        return [
-            pieces[most[position]]
-            for position, token in enumerate(target_ids)
-            if token == tokenizer.unk_id
-        ]
-
-    def _aligned(
-        self,
-        translated: list[list[Translation]],
-        found: list[list[Hypothesis]],
-        texts: Sequence[str],
-        options: DecodingConfig,
-    ) -> list[list[Translation]]:
-        """The same translations, each with its word alignment."""
-        choice = AlignmentHeads(
-            options.alignment_layer, options.alignment_heads, options.alignment_query
-        )
-        attended = self.attend_words(
-            [text for text, of_one in zip(texts, found, strict=True) for _ in of_one],
-            [hypothesis.ids for of_one in found for hypothesis in of_one],
-            choice.query,
-            options.replace_unknowns,
-        )
-        return [
-            [
-                dataclasses.replace(
-                    translation,
-                    alignment=[
-                        (source, target)
-                        for source, target in link_words(mean_of_heads(next(attended), choice))
-                        # Sub-words may spell control characters, which no text keeps.
-                        if target < len(translation.text.split())
-                    ],
-                )
-                for translation in of_one
-            ]
-            for of_one in translated
-        ]
-
-    def attend_words(
-        self,
-        texts: Sequence[str],
-        targets: Sequence[Sequence[int]],
-        query: Query,
-        replace_unknowns: bool = False,
+    def _cross_attention(
+        self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
     ) -> Iterator[np.ndarray]:
-        """Cross-attention between the words of sentences and of given translations.
+        """Yields the scores `(num_layers, num_heads, target_len, source_len)` of each pair."""
+        start = self.target_tokenizer.start_id
+        for begin in range(0, len(pairs), ATTEND_BATCH_SIZE):
+            batch = pairs[begin : begin + ATTEND_BATCH_SIZE]
+            sources = [source for source, _ in batch]
+            for scores in self.engine.attend(sources, [[start, *target] for _, target in batch]):
+                yield scores["cross"]
 
-        Args:
-            texts: Normalised sentences that the model can take.
-            targets: The ids of a translation of each, without start and end.
-            query: As in `AlignmentHeads`.
-            replace_unknowns: Whether unknown tokens of the translations are written as what they
-                look at most.
-
-        Yields:
-            For each sentence an array `(num_layers, num_heads, target_words, source_words)`.
-        """
-        tokenizer = self.target_tokenizer
-        for begin in range(0, len(texts), ATTENDED_AT_A_TIME):
-            chosen = slice(begin, begin + ATTENDED_AT_A_TIME)
-            sources = [self._encode(text) for text in texts[chosen]]
-            attended = self.engine.attend(
-                sources, [[tokenizer.start_id, *target] for target in targets[chosen]]
-            )
-            for text, source, target, scores in zip(
-                texts[chosen], sources, targets[chosen], attended, strict=True
-            ):
-                said = tokenizer.tokens([*target, tokenizer.end_id])
-                if replace_unknowns and tokenizer.unk_id in target:
-                    unknowns = iter(self._looked_at(source, target, text))
-                    said = [
-                        next(unknowns) if index == tokenizer.unk_id else token
-                        for index, token in zip([*target, tokenizer.end_id], said, strict=True)
-                    ]
-                # What is unknown stands in the text all the same, as a part of its word.
-                pieces = self.source_tokenizer.pieces(text)[: len(source) - 2]
-                read = ["<start>", *pieces, "<end>"]
-                yield attention_of_words(scores["cross"], read, said, query)
-
-    def fits(self, text: str) -> bool:
-        """Whether a text has something to translate, and can be taken as one."""
-        text = normalize_text(text)
-        return bool(text) and self._fits(_as_read(text, self.options)[0])
-
-    def attend(self, text: str, number: int = 0) -> Attention:
-        """Translates a sentence and keeps the attention scores.
-
-        The text is taken as one, whatever `decoding.split_sentences` says. The scores are those of
-        one pass over the finished translation; a causal decoder sees in it just what it saw step
-        by step.
-
-        Args:
-            text: A sentence.
-            number: Its number, which random draws depend on.
-
-        Raises:
-            TransformerTFError: If the text is empty or too long to be taken as one.
-        """
-        text = normalize_text(text)
-        if not text:
-            raise TransformerTFError("There is no attention to show for an empty sentence")
-        options = dataclasses.replace(self.options, n_best=1)
-        read, shouted = _as_read(text, options)
-        if not self._fits(read):
-            raise TransformerTFError(
-                f"Attention is shown for one sentence of at most {self.max_source_length} sub-words"
-            )
-        source_ids = self._encode(read)
-        found = self.engine.search([source_ids], options, numbers=[number])[0][0]
-        tokenizer = self.target_tokenizer
-        target_input = [tokenizer.start_id, *found.ids]
-        return Attention(
-            source=text,
-            translation=self._translation(found, source_ids, read, shouted, options).text,
-            source_tokens=["<start>", *self.source_tokenizer.pieces(read), "<end>"],
-            target_input_tokens=tokenizer.tokens(target_input),
-            target_output_tokens=tokenizer.tokens([*found.ids, tokenizer.end_id]),
-            scores=self.engine.attend([source_ids], [target_input])[0],
-        )
-
-
-def _as_read(text: str, options: DecodingConfig) -> tuple[str, bool]:
-    """A text as the model reads it, and whether it was all in capitals: it is in small letters."""
-    letters = list(filter(str.isalpha, text))  # those of some scripts are neither small nor capital
-    shouted = len(letters) >= SHORTEST_SHOUT and all(map(str.isupper, letters))
-    return (text.capitalize(), True) if options.recase and shouted else (text, False)
-
-
-def _first_words(text: str, parts: Sequence[str]) -> list[int]:
-    """For each part of a text the number of the word that it begins with, or within."""
-    numbers, place, begun = [], 0, 0
-    for part in parts:
-        within = place > 0 and not text[place : place + 1].isspace()
-        while text[place : place + 1].isspace():
-            place += 1
-        numbers.append(begun - within)
-        begun += len(part.split()) - within
-        place += len(part)
-    return numbers
-
-
-def _join(parts: list[list[Translation]], first_words: Sequence[int]) -> list[Translation]:
-    """The translations of a text from those of its parts, the n-th from the n-th of each."""
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return [Translation("", [], 0.0, 0.0, [], [])]
-    joined = []
-    for rank in range(max(map(len, parts))):
-        chosen = [of_part[min(rank, len(of_part) - 1)] for of_part in parts]
-        joined.append(
-            Translation(
-                " ".join(translation.text for translation in chosen),
-                [token for translation in chosen for token in translation.tokens],
-                _sum([translation.score for translation in chosen]),
-                _sum([translation.log_prob for translation in chosen]),
-                _chain([translation.token_log_probs for translation in chosen]),
-                _chain(_shifted(chosen, first_words)),
-            )
-        )
-    return joined
-
-
-def _shifted(parts: Sequence[Translation], sources: Sequence[int]) -> list[list[Link] | None]:
-    """The alignments of parts, with words counted from the beginning of the whole."""
-    targets = np.cumsum([0, *(len(part.text.split()) for part in parts)]).tolist()
-    return [
-        None
-        if part.alignment is None
-        else [(source + sources[n], target + targets[n]) for source, target in part.alignment]
-        for n, part in enumerate(parts)
-    ]
-
-
-def _sum(numbers: Sequence[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if len(known) == len(numbers) else None
-
-
-def _chain(lists: Sequence[list[T] | None]) -> list[T] | None:
-    known = [items for items in lists if items is not None]
-    return [item for items in known for item in items] if len(known) == len(lists) else None
+    def _source_tokens(self, text: str, source_ids: Sequence[int]) -> list[str]:
+        """Returns the source tokens as the text spells them, with start and end."""
+        pieces = self.source_tokenizer.pieces(text)[: len(source_ids) - 2]
+        return ["<start>", *pieces, "<end>"]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.image import AxesImage
 
-from transformer_tf.attention_maps import plot_positional_encoding, plot_schedule
+from transformer_tf.attention_maps import plot_positional_encoding, plot_schedule, save_figure
 
 
 def test_positional_encoding_shows_its_values(random):
@@ -18,6 +18,15 @@ def test_positional_encoding_shows_its_values(random):
     assert likeness[2, 5] == pytest.approx(expected)
 
 
+def test_both_diagrams_can_be_saved(random, tmp_path):
+    for name, figure in (
+        ("positions.png", plot_positional_encoding(random.uniform(-1, 1, (7, 6)))),
+        ("schedule.svg", plot_schedule({"a": [0.1, 0.2]})),
+    ):
+        save_figure(figure, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 5000
+
+
 def test_schedule_begins_at_step_one():
     figure = plot_schedule({"a": [0.1, 0.2, 0.3], "b": [0.3, 0.2, 0.1]})
     curves = figure.axes[0].lines
@@ -31,5 +40,5 @@ def test_wrong_shapes():
         plot_positional_encoding(np.zeros(3))
     with pytest.raises(ValueError, match="at least one curve"):
         plot_schedule({})
-    with pytest.raises(ValueError, match=r"'a' must have one axis.*\(1, 2\)"):
+    with pytest.raises(ValueError, match=r"'a' must be a non-empty list.*\(1, 2\)"):
         plot_schedule({"a": [[0.1, 0.2]]})

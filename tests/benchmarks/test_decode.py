@@ -1,10 +1,10 @@
-"""That the systems of the decoding benchmark do the same; not how fast."""
+"""Tests that the systems of the decoding benchmark give the same results."""
 
 import pytest
 
-from transformer_tf.benchmarks.decode import SYSTEMS, WORKLOADS
-from transformer_tf.benchmarks.decode_worker import count, ours, tutorial
-from transformer_tf.benchmarks.process import WorkerProcess
+from benchmarks.decode import SYSTEMS, WORKLOADS
+from benchmarks.decode_worker import count, ours, tutorial
+from benchmarks.process import WorkerProcess
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import DecodingConfig
 from transformer_tf.decoding import KerasEngine
@@ -17,8 +17,8 @@ def sentences(checkpoint):
     return source.encode_sentences([f"I see {n} red cars." for n in range(3)])
 
 
-def test_the_tutorials_loop_finds_the_greedy_translations(checkpoint, sentences):
-    from transformer_tf.benchmarks.baselines.tutorial import make_translate
+def test_tutorial_loop_finds_the_greedy_translations(checkpoint, sentences):
+    from benchmarks.baselines.tutorial import make_translate
 
     _, model, _, target = load_checkpoint(checkpoint)
     translate = make_translate(model, target.start_id, target.end_id, 12, until_end=True)
@@ -28,16 +28,13 @@ def test_the_tutorials_loop_finds_the_greedy_translations(checkpoint, sentences)
         assert [i for i in translate(sentence) if i != target.end_id] == best.ids
 
 
-def test_all_count_the_same_tokens(checkpoint, sentences, monkeypatch):
-    from transformer_tf.decoding import engine
-
-    monkeypatch.setattr(engine, "STEPS_THAT_PAY", engine.STEPS_THAT_PAY)  # put back afterwards
+def test_systems_count_the_same_tokens(checkpoint, sentences):
     long = DecodingConfig(max_length=128, min_length=127, max_length_ratio=128.0)
     assert ours(checkpoint, 0)(sentences[:1], long) in (128, 129)
     assert tutorial(checkpoint, 0)(sentences[:1], long) == 128
     ctranslate2 = pytest.importorskip("ctranslate2")
     assert ctranslate2.__version__
-    from transformer_tf.benchmarks.decode_worker import ctranslate2 as theirs
+    from benchmarks.decode_worker import ctranslate2 as theirs
     from transformer_tf.export.ctranslate2 import export_ctranslate2
 
     exported = checkpoint.parent / "exported"
@@ -45,20 +42,18 @@ def test_all_count_the_same_tokens(checkpoint, sentences, monkeypatch):
     assert theirs(exported, 2)(sentences[:1], long) in (128, 129)
 
 
-def test_a_worker_that_dies_says_why():
+def test_error_of_a_worker_names_its_last_line():
     with (
-        WorkerProcess(
-            "nobody", ["transformer_tf.benchmarks.decode_worker", "x", "y", "0"]
-        ) as worker,
+        WorkerProcess("nobody", ["benchmarks.decode_worker", "x", "y", "0"]) as worker,
         pytest.raises(TransformerTFError, match="The process of nobody ended: KeyError"),
     ):
         worker.ask(1)
 
 
-def test_every_system_has_a_baseline_to_be_compared_with():
+def test_first_system_is_the_baseline_and_workloads_set_the_beam():
     assert SYSTEMS[0].kind == "ours"
     assert len({system.name for system in SYSTEMS}) == len(SYSTEMS)
-    # Whatever beam a checkpoint has by default.
+    # The beam size must not depend on the checkpoint.
     widths = {workload.name: workload.options["beam_size"] for workload in WORKLOADS}
     assert all(width == (4 if "beam 4" in name else 1) for name, width in widths.items())
     assert sum("greedy" in name for name in widths) == len(widths) - 1

@@ -1,18 +1,19 @@
-"""That the systems of the benchmark of exported translators answer; not how fast."""
+"""Tests that the systems of the benchmark of exported translators answer."""
 
 from pathlib import Path
 
 import keras
 import pytest
 
-from transformer_tf.benchmarks import exported
+from benchmarks import exported
 from transformer_tf.errors import TransformerTFError
 
 EXAMPLE = Path(__file__).parents[2] / "examples/translate_onnx.py"
 
 
-def test_every_system_answers(checkpoint, monkeypatch, tmp_path):
-    pytest.importorskip("tensorflow_text", reason='pip install "transformer-tf[text]"')
+@pytest.mark.slow
+def test_all_systems_answer(checkpoint, monkeypatch, tmp_path):
+    pytest.importorskip("tensorflow_text", reason="python -m pip install tensorflow-text")
     pytest.importorskip("tf2onnx", reason='pip install "transformer-tf[onnx]"')
     if keras.backend.backend() != "tensorflow":
         pytest.skip("exported under TensorFlow")
@@ -26,12 +27,12 @@ def test_every_system_answers(checkpoint, monkeypatch, tmp_path):
         assert row["64 sentences ms"] > 0
 
 
-def test_too_few_sentences(checkpoint, monkeypatch):
+def test_too_few_sentences_is_an_error(checkpoint, monkeypatch):
     monkeypatch.setattr(exported, "load_held_out", lambda folder, split: [("a", "b")] * 83)
     with pytest.raises(TransformerTFError, match="has 83 test sentences; 84 are needed"):
         next(exported.measure_exported(checkpoint, EXAMPLE, rounds=1))
 
 
-def test_no_rounds(checkpoint):
+def test_zero_rounds_is_an_error(checkpoint):
     with pytest.raises(TransformerTFError, match="--rounds must be at least 1"):
         next(exported.measure_exported(checkpoint, EXAMPLE, rounds=0))

@@ -1,14 +1,15 @@
 import numpy as np
 import pytest
 
+from benchmarks import train
 from tests.training.test_trainer import configure, data  # noqa: F401
-from transformer_tf.benchmarks import train
 from transformer_tf.errors import TransformerTFError
-from transformer_tf.text.encoded import EncodedPairs
+from transformer_tf.text.batching.encoded import EncodedPairs
 
 
-def test_systems_by_turns(data, monkeypatch):  # noqa: F811
-    """Ours and the article's loop on a tiny corpus; that they learn is tested elsewhere."""
+@pytest.mark.slow
+def test_measurements_of_two_systems(data, monkeypatch):  # noqa: F811
+    """This package and the article's loop on a tiny corpus."""
     systems = (train.System("article"), train.System("ours", 128))
     monkeypatch.setattr(train, "SYSTEMS", systems)
     monkeypatch.setattr(train, "ROUND_TOKENS", 128)
@@ -22,7 +23,7 @@ def test_systems_by_turns(data, monkeypatch):  # noqa: F811
     assert rows[0]["padding"] > 0.5 > rows[1]["padding"]
 
 
-def test_the_articles_batches(data):  # noqa: F811
+def test_article_batches_have_64_pairs_of_42_tokens(data):  # noqa: F811
     """64 pairs, each side 42 tokens, the target shifted."""
     pairs = EncodedPairs.from_lists([([8, *range(1, n % 5 + 2), 9], [8, 3, 9]) for n in range(70)])
     system = train.System("article")
@@ -34,21 +35,21 @@ def test_the_articles_batches(data):  # noqa: F811
     assert np.count_nonzero(target) == 2 * 64
     assert all(
         inputs["source"].shape[0] == 64
-        for of_round in train.make_batches(pairs, system, configure(data), 30)[0]
-        for inputs, _ in of_round
+        for round_batches in train.make_batches(pairs, system, configure(data), 30)[0]
+        for inputs, _ in round_batches
     )
 
 
-def test_an_epoch_is_begun_again(data):  # noqa: F811
+def test_next_epoch_repeats_the_batches(data):  # noqa: F811
     pairs = EncodedPairs.from_lists([([8, *range(1, n % 5 + 2), 9], [8, 3, 9]) for n in range(70)])
     system = train.System("ours", 64)
     rounds, steps = train.make_batches(pairs, system, configure(data), 30)
-    batches = [batch for of_round in rounds for batch in of_round]
+    batches = [batch for round_batches in rounds for batch in round_batches]
     assert len(batches) > 2 * steps
     np.testing.assert_array_equal(batches[0][1], batches[steps][1])
 
 
-def test_a_system_that_does_not_start_is_named(data, tmp_path):  # noqa: F811
+def test_error_names_the_system_that_does_not_start(data, tmp_path):  # noqa: F811
     system = train.System("nobody")
     one = np.ones((1, 1))
     batches = [[({"source": one, "target_input": one}, one)]]
@@ -57,7 +58,7 @@ def test_a_system_that_does_not_start_is_named(data, tmp_path):  # noqa: F811
         worker.__enter__()
 
 
-def test_what_is_missing_is_said_before_anything_starts(data, monkeypatch):  # noqa: F811
+def test_wrong_rounds_and_missing_torch_are_errors(data, monkeypatch):  # noqa: F811
     with pytest.raises(TransformerTFError, match="--rounds must be at least 1, not 0"):
         next(train.measure_training(configure(data), rounds=0))
     monkeypatch.setattr(train, "find_spec", lambda name: None)

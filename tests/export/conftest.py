@@ -1,20 +1,32 @@
-import shutil
+import dataclasses
 
+import keras
 import numpy as np
 import pytest
 
-from transformer_tf.checkpoint import load_checkpoint, save_weights
+from transformer_tf.checkpoint import (
+    LAST_WEIGHTS,
+    build_model,
+    load_checkpoint,
+    save_checkpoint,
+    save_weights,
+)
 
 
 @pytest.fixture(scope="package")
 def decided(checkpoint, tmp_path_factory):
-    """The checkpoint with larger weights, whose choices no rounding changes."""
+    """The checkpoint with one more decoder layer, and weights so large that rounding cannot
+    change its choices."""
     folder = tmp_path_factory.mktemp("decided") / "checkpoint"
-    shutil.copytree(checkpoint, folder)
-    _, model, source, target = load_checkpoint(folder)
+    config, model, source, target = load_checkpoint(checkpoint)
+    sizes = dataclasses.replace(config.model, num_decoder_layers=config.model.num_layers + 1)
+    config = dataclasses.replace(config, model=sizes)
+    save_checkpoint(folder, config, source, target)
+    keras.utils.set_random_seed(3)
+    model = build_model(config, source, target)
     random = np.random.default_rng(1)
     model.set_weights([w + random.normal(0, 0.3, w.shape) for w in model.get_weights()])
-    # It says words, not bytes: bytes are the same in every tokenizer.
+    # Only words, no bytes: bytes are the same in every tokenizer.
     bias = model.output_projection.bias
     words = [
         i for i, token in enumerate(target.tokens(range(target.vocab_size))) if token[0] == "▁"
@@ -23,6 +35,5 @@ def decided(checkpoint, tmp_path_factory):
     values = np.full(target.vocab_size, -4.0, "float32")
     values[[*words, target.end_id]] = 0.0
     bias.assign(values)
-    for path in folder.glob("*.weights.h5"):
-        save_weights(model, path)
+    save_weights(model, folder / LAST_WEIGHTS)
     return folder

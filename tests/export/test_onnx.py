@@ -19,7 +19,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason='pip install "transforme
 from transformer_tf.export import onnx as export  # noqa: E402
 
 if keras.backend.backend() != "tensorflow":
-    pytest.skip("ONNX graphs are made under TensorFlow", allow_module_level=True)
+    pytest.skip("needs the TensorFlow backend", allow_module_level=True)
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/translate_onnx.py"
@@ -35,7 +35,7 @@ def exported(decided, tmp_path_factory):
 
 
 @pytest.mark.parametrize("batch", [1, 3])
-def test_steps_say_what_the_model_says(decided, exported, batch):
+def test_steps_equal_the_model(decided, exported, batch):
     _, model, source_tokenizer, _ = load_checkpoint(decided)
     random = np.random.default_rng(batch)
     source = random.integers(2, source_tokenizer.vocab_size, (batch, 7)).astype("int32")
@@ -44,17 +44,23 @@ def test_steps_say_what_the_model_says(decided, exported, batch):
     expected = np.asarray(model({"source": source, "target_input": target}))
     encoder = onnxruntime.InferenceSession(exported / export.ENCODER_FILE)
     step = onnxruntime.InferenceSession(exported / export.STEP_FILE)
-    (memory,) = encoder.run(["memory"], {"source": source})
-    past = np.zeros((*memory.shape[:4], 0, memory.shape[5]), "float32")
+    (cross_cache,) = encoder.run(["cross_attention_cache"], {"source": source})
+    past = np.zeros((*cross_cache.shape[:4], 0, cross_cache.shape[5]), "float32")
     for position in range(target.shape[1]):
         token = target[:, [position]]
-        inputs = {"token": token, "past": past, "memory": memory, "source": source}
+        inputs = {
+            "token": token,
+            "past": past,
+            "cross_attention_cache": cross_cache,
+            "source": source,
+        }
         logits, past = step.run(["logits", "present"], inputs)
         np.testing.assert_allclose(logits, expected[:, position], rtol=1e-4, atol=1e-4)
     assert past.shape[4] == target.shape[1]
 
 
-def test_the_example_says_what_the_translator_says(tmp_path):
+@pytest.mark.slow
+def test_the_example_translates_the_same(tmp_path):
     """The translator that ships, greedily."""
     export.export_onnx(SHIPPED, tmp_path / "model")
     lines = (SHIPPED / "test.tsv").read_text(encoding="utf-8").splitlines()
@@ -93,12 +99,12 @@ def test_the_readers_have_what_they_need(exported):
 
 def test_another_folder_is_left_alone(decided, tmp_path):
     (tmp_path / "mine").write_text("kept")
-    with pytest.raises(CheckpointError, match="exists and is not such an export"):
+    with pytest.raises(CheckpointError, match="exists and is not an export of this format"):
         export.export_onnx(decided, tmp_path)
     assert (tmp_path / "mine").read_text() == "kept"
 
 
-def test_it_is_no_checkpoint(exported):
+def test_an_export_is_not_a_checkpoint(exported):
     with pytest.raises(CheckpointError, match=r"exported for ONNX: use examples/translate_onnx"):
         load_checkpoint(exported)
 
@@ -109,7 +115,7 @@ def test_a_folder_that_cannot_be_written(decided, tmp_path):
         export.export_onnx(decided, tmp_path / "file" / "model")
 
 
-def test_another_back_end_is_told(decided, tmp_path, monkeypatch):
+def test_another_backend_is_refused(decided, tmp_path, monkeypatch):
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     with pytest.raises(TransformerTFError, match="unset KERAS_BACKEND"):
         export.export_onnx(decided, tmp_path / "model")

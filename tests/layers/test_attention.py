@@ -52,7 +52,7 @@ def test_equal_to_the_slow_formula(random):
     assert (np.asarray(scores)[~mask] == 0).all()
 
 
-def test_no_nan_where_nothing_may_be_attended(random):
+def test_a_fully_masked_query_gives_no_nan(random):
     x = random.normal(size=(3, 4)).astype("float32")
     _, scores = scaled_dot_product_attention(x, x, x, np.zeros((3, 3), bool))
     np.testing.assert_allclose(scores, 1 / 3, atol=1e-6)

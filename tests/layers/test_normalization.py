@@ -7,7 +7,7 @@ from transformer_tf.layers.normalization import LayerNormalization
 
 
 def pair(dtype="float32"):
-    """Ours and Keras' own with the same weights."""
+    """Our layer and the Keras layer with the same weights."""
     layers = [
         LayerNormalization(dtype=dtype),
         keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype),
@@ -37,7 +37,7 @@ def test_mixed_precision_as_keras(random):
 
 
 def test_gradients_as_keras(random):
-    """One step of gradient descent moves all weights, those below the layer too, alike."""
+    """One step of gradient descent changes all weights equally, also those of the layer below."""
     x = random.normal(size=(4, 3, 5)).astype("float32")
     y = random.normal(size=(4, 3, 7)).astype("float32")
     moved = []
@@ -62,6 +62,6 @@ def test_config_round_trip():
 @pytest.mark.parametrize(
     ("name", "value"), [("axis", 1), ("center", False), ("scale", False), ("rms_scaling", True)]
 )
-def test_what_only_keras_own_class_does_is_refused(name, value):
+def test_other_options_of_keras_are_refused(name, value):
     with pytest.raises(ValueError, match=f"Received: {name}={value}"):
         LayerNormalization(**{name: value})

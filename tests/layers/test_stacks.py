@@ -1,4 +1,4 @@
-"""Residual, feed-forward, encoder and decoder, against the formulas they stand for."""
+"""Feed-forward network, encoder and decoder against their formulas."""
 
 import keras
 import numpy as np
@@ -12,7 +12,6 @@ from transformer_tf.layers import (
     FeedForward,
     MultiHeadAttention,
     PositionalEmbedding,
-    Residual,
     causal_mask,
     padding_mask,
 )
@@ -34,25 +33,17 @@ def test_feed_forward_is_the_same_at_every_position(random):
     np.testing.assert_allclose(output, np.maximum(x @ w1 + b1, 0) @ w2 + b2, atol=1e-5)
 
 
-def test_residual_around_a_sub_layer(random):
-    x, y = random.normal(size=(2, 2, 5, 6)).astype("float32")
-    after = Residual(dropout_rate=0.5)
-    np.testing.assert_allclose(after(x, y), normalize(x + y), atol=1e-5)
-    np.testing.assert_array_equal(after.enter(x), x)
-    before = Residual(dropout_rate=0.5, pre_norm=True)
-    np.testing.assert_allclose(before(x, y), x + y, atol=1e-6)
-    np.testing.assert_allclose(before.enter(x), normalize(x), atol=1e-5)
-    fresh = Residual(pre_norm=True)
-    np.testing.assert_allclose(fresh.enter(x), normalize(x), atol=1e-5)
-    np.testing.assert_allclose(fresh(x, y), x + y, atol=1e-6)
-
-
-def test_dropout_is_on_the_sub_layer_only():
-    x, y = np.zeros((1, 50, 6), "float32"), np.ones((1, 50, 6), "float32")
-    residual = Residual(dropout_rate=0.5, pre_norm=True)
-    dropped = np.asarray(residual(x, y, training=True))
-    assert set(np.unique(dropped)) == {0.0, 2.0}
-    np.testing.assert_array_equal(residual(y, x, training=True), y)
+def test_dropout_applies_to_the_output_of_each_sub_layer():
+    layer = EncoderLayer(**SIZES, dropout_rate=0.5, pre_norm=True)
+    x = np.zeros((1, 50, 6), "float32")
+    layer.build(x.shape)
+    layer.set_weights([np.zeros(weight.shape) for weight in layer.weights])
+    np.testing.assert_array_equal(layer(x + 3, training=True), x + 3)
+    layer.self_attention.output_projection.bias.assign(np.full(6, 1.0))
+    layer.feed_forward.output_projection.bias.assign(np.full(6, 2.0))
+    np.testing.assert_array_equal(layer(x), x + 3)
+    # Each sub-layer's output is either dropped or doubled.
+    assert set(np.unique(layer(x, training=True))) == {0.0, 2.0, 4.0, 6.0}
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])
@@ -61,19 +52,20 @@ def test_encoder_layer_by_its_parts(random, pre_norm):
     x = random.normal(size=(2, 7, 6)).astype("float32")
     mask = padding_mask(np.array([[1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0]]))
     output, scores = layer(x, attention_mask=mask, return_attention_scores=True)
-    enter, leave = (normalize, lambda z: z) if pre_norm else (lambda z: z, normalize)
-    y = enter(x)
-    hidden = leave(
+    before, after = (normalize, lambda z: z) if pre_norm else (lambda z: z, normalize)
+    y = before(x)
+    hidden = after(
         x + np.asarray(layer.self_attention(query=y, key=y, value=y, attention_mask=mask))
     )
-    expected = leave(hidden + np.asarray(layer.feed_forward(enter(hidden))))
+    expected = after(hidden + np.asarray(layer.feed_forward(before(hidden))))
     np.testing.assert_allclose(output, expected, atol=1e-5)
     assert scores.shape == (2, 3, 7, 7)
     assert (np.asarray(scores)[1, :, :, 3:] == 0).all()
 
 
-def test_decoder_layer_asks_the_source(random):
-    layer = DecoderLayer(**SIZES)
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_decoder_layer_by_its_parts(random, pre_norm):
+    layer = DecoderLayer(**SIZES, pre_norm=pre_norm)
     x = random.normal(size=(2, 5, 6)).astype("float32")
     encoded = random.normal(size=(2, 7, 6)).astype("float32")
     mask = causal_mask(5)
@@ -81,12 +73,16 @@ def test_decoder_layer_asks_the_source(random):
     output, self_scores, cross_scores = layer(
         x, encoded, attention_mask=mask, cross_attention_mask=cross, return_attention_scores=True
     )
-    y = np.asarray(layer.self_attention(query=x, key=x, value=x, attention_mask=mask))
-    hidden = normalize(x + y)
-    # The query comes from the decoder; key and value are what the encoder made.
-    y = layer.cross_attention(query=hidden, key=encoded, value=encoded, attention_mask=cross)
-    hidden = normalize(hidden + np.asarray(y))
-    expected = normalize(hidden + np.asarray(layer.feed_forward(hidden)))
+    before, after = (normalize, lambda z: z) if pre_norm else (lambda z: z, normalize)
+    y = before(x)
+    y = layer.self_attention(query=y, key=y, value=y, attention_mask=mask)
+    hidden = after(x + np.asarray(y))
+    # The query comes from the decoder, key and value from the encoder.
+    y = layer.cross_attention(
+        query=before(hidden), key=encoded, value=encoded, attention_mask=cross
+    )
+    hidden = after(hidden + np.asarray(y))
+    expected = after(hidden + np.asarray(layer.feed_forward(before(hidden))))
     np.testing.assert_allclose(output, expected, atol=1e-5)
     assert self_scores.shape == (2, 3, 5, 5)
     assert cross_scores.shape == (2, 3, 5, 7)
@@ -117,7 +113,6 @@ def test_pre_norm_stacks_end_with_a_norm(random):
 LAYERS = [
     (MultiHeadAttention(3, 6), 3),
     (FeedForward(6, 17), 1),
-    (Residual(0.3, True), 2),
     (PositionalEmbedding(11, 6, "learned", 19), 0),
     (EncoderLayer(**SIZES, dropout_rate=0.3, pre_norm=True), 1),
     (Encoder(num_layers=2, **SIZES, dropout_rate=0.3), 1),

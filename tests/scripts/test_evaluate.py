@@ -35,8 +35,9 @@ def test_files_as_text_and_as_json(run):
     status, out, _ = run(*FILES, "--worst", "1", "--resamples", "20")
     assert status == 0
     assert "2 sentences in" in out and "bs:20" in out
-    assert "furthest from their references" in out
-    status, out, _ = run(*FILES, "--json", "--resamples", "0", "--lowercase")
+    assert "sentences with the lowest chrF" in out
+    mixed = ("--json", "decoding.beam_size=1", "--resamples", "0", "decoding.max_length=9")
+    status, out, _ = run(*FILES, *mixed, "--lowercase")
     assert status == 0
     found = json.loads(out)
     assert found["sentences"] == 2
@@ -60,14 +61,18 @@ def test_challenges(run, tmp_path):
     [
         (["--source", "en.txt"], 2, "--source and --reference go together"),
         ([*FILES, "--split", "test"], 2, "give --split or files, not both"),
-        (["--alignments", "--split", "test"], 2, "--alignments has sentences of its own"),
-        (["--alignments", "--lowercase"], 2, "--alignments goes without --lowercase"),
-        (["--challenge", "one.txt", "--worst", "3"], 2, "--challenge goes without --worst"),
+        (["--alignments", "--split", "test"], 2, "--alignments brings its own sentences"),
+        (["--alignments", "--lowercase"], 2, "--alignments cannot be combined with --lowercase"),
+        (
+            ["--challenge", "one.txt", "--worst", "3"],
+            2,
+            "--challenge cannot be combined with --worst",
+        ),
         (["--worst", "-1"], 2, "at least 0"),
         (["--resamples", "1"], 2, "0 or at least 2"),
         (["--challenge", "one.txt"], 1, "one.txt: line 1 is not kind, sentence and regular"),
         (["--challenge", "no.tsv"], 1, "Cannot read no.tsv"),
-        (["--source", "en.txt", "--reference", "one.txt"], 1, "has 2 lines and one.txt 1; there"),
+        (["--source", "en.txt", "--reference", "one.txt"], 1, "has 2 lines and one.txt 1; each"),
         (["--source", "no.txt", "--reference", "de.txt"], 1, "Cannot read no.txt"),
         (["--split", "validation"], 1, "validation.tsv"),
         ([*FILES, "model.d_model=3"], 1, "Only decoding.key=value"),
@@ -81,7 +86,7 @@ def test_errors_are_one_line(run, tmp_path, arguments, status, message):
 
 
 def test_a_missing_package_is_named_before_the_work(run, monkeypatch):
-    from transformer_tf import scoring
+    from transformer_tf.evaluation import scores as scoring
 
     monkeypatch.setattr(scoring, "find_spec", lambda name: None)
     monkeypatch.setattr(Translator, "search", lambda *_, **__: pytest.fail("work was begun"))

@@ -25,7 +25,7 @@ def run(monkeypatch, capsys, tmp_path):
     return run
 
 
-def test_a_checkpoint_to_the_folder_one_is_in(run, checkpoint, tmp_path):
+def test_a_checkpoint_is_exported_to_the_current_folder(run, checkpoint, tmp_path):
     status, out, err = run(
         *("--format", "checkpoint", "--checkpoint", checkpoint, "--output", "."),
         *("--quantization", "float16", "decoding.beam_size=3"),
@@ -76,3 +76,20 @@ def test_wrong_usage(run, arguments):
     status, out, err = run(*arguments)
     assert (status, out) == (2, "")
     assert "error: " in err
+
+
+def test_a_web_page_of_several_checkpoints(run, checkpoint, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "transformer_tf.export.web.site.export_web", lambda *given: calls.append(given)
+    )
+    both = ["--checkpoint", checkpoint, "--checkpoint", checkpoint.parent]
+    status, _, _ = run("--format", "web", *both, "--output", "page.html", "--single-file")
+    assert status == 0
+    assert calls == [([checkpoint, checkpoint], Path("page.html"), "int8", True)]
+    status, _, err = run("--format", "onnx", *both, "--output", "new")
+    assert status == 2 and "only --format web takes several checkpoints" in err
+    status, _, err = run("--format", "onnx", "--output", "new", "--single-file")
+    assert status == 2 and "--single-file is for --format web" in err
+    status, _, err = run("--format", "web", "--output", "new", "--quantization", "int16")
+    assert status == 2 and "int8 or float16" in err

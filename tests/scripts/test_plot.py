@@ -23,7 +23,7 @@ def run(monkeypatch, capfd, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["positional", "schedule"])
-def test_a_picture_of_its_name(run, tmp_path, kind):
+def test_the_default_file_name(run, tmp_path, kind):
     assert run(kind) == (0, f"{kind}.png\n", "")
     assert (tmp_path / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
     assert os.listdir(tmp_path) == [f"{kind}.png"]

@@ -1,5 +1,6 @@
-"""The command as a user meets it: what is on stdout, what on stderr, and the exit status."""
+"""The command as a user sees it: standard output, standard error and exit status."""
 
+import copy
 import io
 import json
 import os
@@ -11,28 +12,47 @@ from pathlib import Path
 
 import pytest
 
-from transformer_tf.translator import Translation, Translator
+from transformer_tf.config import load_config
+from transformer_tf.text.segments import Translation
+from transformer_tf.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "translate.py"
 
 
 class StandardInput(io.TextIOWrapper):
-    """A stream that may be told to be a terminal."""
+    """A stream whose `isatty` a test can replace."""
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """The translators of this module by folder, because a reused engine compiles nothing again."""
+    return {}
 
 
 @pytest.fixture
-def run(monkeypatch, capfd, tmp_path):
-    """Runs the script in this process; faster than a fresh one each time."""
+def run(monkeypatch, capfd, tmp_path, loaded):
+    """Runs the script in this process, with translators that are loaded once."""
+
+    def load(cls, folder, overrides=(), engine="auto"):
+        if engine == "ctranslate2":
+            return original_load(folder, overrides, engine)
+        if folder not in loaded:
+            loaded[folder] = original_load(folder)
+        translator = copy.copy(loaded[folder])
+        translator.options = load_config(folder / "config.yaml", overrides).decoding
+        return translator
+
+    original_load = Translator.load
+    monkeypatch.setattr(Translator, "load", classmethod(load))
     monkeypatch.chdir(tmp_path)
-    # It is for a whole process, and here other tests come after.
-    monkeypatch.setattr("transformer_tf.commands.translate.leave_graphs_as_they_are", lambda: None)
 
     def run(*arguments, stdin=None, terminal=False):
         monkeypatch.setattr(sys, "argv", [str(SCRIPT), *map(str, arguments)])
         stream = StandardInput(io.BytesIO(stdin or b""), encoding="utf-8")
         stream.isatty = lambda: terminal
         monkeypatch.setattr(sys, "stdin", stream)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
         with pytest.raises(SystemExit) as exit_:
             runpy.run_path(str(SCRIPT), run_name="__main__")
         output = capfd.readouterr()
@@ -41,7 +61,8 @@ def run(monkeypatch, capfd, tmp_path):
     return run
 
 
-def test_a_fresh_process_says_the_translation_and_nothing_else(checkpoint):
+@pytest.mark.slow
+def test_a_new_process_writes_the_translation_and_nothing_else(checkpoint):
     result = subprocess.run(
         [sys.executable, SCRIPT, "I see 3 red cars.", "--checkpoint", checkpoint],
         capture_output=True,
@@ -54,7 +75,40 @@ def test_a_fresh_process_says_the_translation_and_nothing_else(checkpoint):
     assert len(result.stdout.splitlines()) == 1
 
 
-def test_help_without_the_back_end():
+HEAVY = ("keras", "tensorflow", "bpemb", "gensim", "sacrebleu", "jsonargparse", "tqdm", "pooch")
+
+
+@pytest.mark.parametrize(
+    ("options", "heavy"),
+    [
+        ([], (*HEAVY, "matplotlib")),
+        (["--beam-size", "3", "--alignment", "pharaoh"], (*HEAVY, "matplotlib")),
+        (["--attention", "map.html"], HEAVY),
+    ],
+    ids=["sentence", "alignment", "page"],
+)
+def test_a_translation_imports_no_framework(checkpoint, tmp_path, options, heavy):
+    code = f"""
+import sys
+from transformer_tf.commands.translate import main
+sys.argv = {["translate.py", "I see 3 cars.", "--checkpoint", str(checkpoint), *options]}
+main()
+print([name for name in {heavy} if name in sys.modules])
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path
+    )
+    assert result.stdout.splitlines()[-1] == "[]", result.stderr
+
+
+@pytest.mark.parametrize("engine", ["numpy", "keras"])
+def test_both_engines_answer_alike(run, checkpoint, engine):
+    arguments = ("I see 3 red cars.", "--checkpoint", checkpoint, "--json")
+    status, output, _ = run(*arguments, "--engine", engine)
+    assert (status, output) == (0, run(*arguments)[1])
+
+
+def test_help_imports_no_back_end():
     result = subprocess.run(
         [sys.executable, "-X", "importtime", SCRIPT, "--help"],
         capture_output=True,
@@ -87,7 +141,7 @@ def test_files(run, checkpoint, tmp_path):
 
 
 @pytest.mark.parametrize("sentence", ["", "   ", "\u200b"])
-def test_nothing_to_say(run, checkpoint, sentence):
+def test_an_empty_sentence_has_an_empty_translation(run, checkpoint, sentence):
     assert run(sentence, "--checkpoint", checkpoint) == (0, "\n", "")
 
 
@@ -128,11 +182,11 @@ def test_prefix_and_seed(run, checkpoint):
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_draws_do_not_begin_anew_with_each_block(run, checkpoint, tmp_path, monkeypatch):
-    """A file in blocks draws what it draws in one piece; so does a resumed one."""
-    from transformer_tf.text import lines as text_lines
+def test_random_draws_do_not_depend_on_blocks(run, checkpoint, tmp_path, monkeypatch):
+    """A file read in blocks, or resumed, gives the same random translations."""
+    from transformer_tf.text.corpora import lines as text_lines
 
-    text = b"A tree.\n" * 5
+    text = b"A tree.\n" * 6
     arguments = ["--checkpoint", checkpoint, "--temperature", "1"]
     whole = run(*arguments, stdin=text)[1]
     assert len(set(whole.splitlines())) > 1
@@ -140,13 +194,13 @@ def test_draws_do_not_begin_anew_with_each_block(run, checkpoint, tmp_path, monk
     monkeypatch.setattr(text_lines, "blocks", lambda lines, size, skip: blocks(lines, 2, skip))
     assert run(*arguments, stdin=text)[1] == whole
     (tmp_path / "in.txt").write_bytes(text)
-    (tmp_path / "out.txt").write_text("".join(whole.splitlines(keepends=True)[:3]))
+    (tmp_path / "out.txt").write_text("".join(whole.splitlines(keepends=True)[:2]))
     files = ["--input", "in.txt", "--output", "out.txt", "--resume"]
     assert run(*arguments, *files)[0] == 0
     assert (tmp_path / "out.txt").read_text() == whole
 
 
-def test_resume_goes_on_behind_the_last_whole_line(run, checkpoint, tmp_path, monkeypatch):
+def test_resume_continues_after_the_last_complete_line(run, checkpoint, tmp_path, monkeypatch):
     lines = [f"I see {n} cars." for n in range(30)]
     (tmp_path / "in.txt").write_text("\n".join(lines) + "\n")
     arguments = ["--checkpoint", checkpoint, "--input", "in.txt"]
@@ -170,7 +224,7 @@ def test_resume_goes_on_behind_the_last_whole_line(run, checkpoint, tmp_path, mo
     assert (tmp_path / "new.txt").read_text() == whole
 
 
-def test_a_crash_loses_no_finished_line(run, checkpoint, tmp_path, monkeypatch):
+def test_an_interrupt_loses_no_complete_line(run, checkpoint, tmp_path, monkeypatch):
     (tmp_path / "in.txt").write_text("A tree.\n" * 10_000)
     blocks = []
 
@@ -184,10 +238,11 @@ def test_a_crash_loses_no_finished_line(run, checkpoint, tmp_path, monkeypatch):
     status, _, _ = run("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
     assert status == 130
     assert (tmp_path / "out.txt").read_text() == "Ein Baum.\n" * sum(blocks[:2])
-    assert max(blocks) <= 4096  # and no more of a file is ever in memory
+    assert max(blocks) <= 4096  # lines in memory at a time
 
 
-def test_export_and_the_other_engine(run, checkpoint, tmp_path):
+@pytest.mark.slow
+def test_ctranslate2_gives_the_same_translation(run, checkpoint, tmp_path):
     pytest.importorskip("ctranslate2", reason='pip install "transformer-tf[ctranslate2]"')
     export = [sys.executable, ROOT / "scripts" / "export.py", "--checkpoint", checkpoint]
     result = subprocess.run(
@@ -211,28 +266,34 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
     status, out, err = run("tree " * 2000, "--checkpoint", checkpoint)
     assert status == 0
     assert len(out.splitlines()) == 1
-    assert err.startswith("warning: a text of 2000 words is translated in ")
+    assert err.startswith("warning: a text of 2000 words is too long and translated in ")
     assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["x", "--checkpoint", "nowhere"], "nowhere is not a checkpoint: it has no config.yaml"),
+        (["x", "--checkpoint", "nowhere"], "nowhere is not a checkpoint: there is no such folder"),
         (["--input", "nowhere.txt"], "Cannot read nowhere.txt: No such file or directory"),
         (["--input", "latin.txt"], "latin.txt: line 2 is not UTF-8 (byte 0xfc)"),
         (["--input", "."], "Cannot read .: Is a directory"),
         (["gr\udcfcn"], "the sentence: line 1 is not UTF-8 (byte 0xfc)"),
         (["x", "--prefix", "gr\udcfcn"], "--prefix: line 1 is not UTF-8 (byte 0xfc)"),
-        (["x", "--seed", "-1"], "decoding.seed must be at least 0 and less than 2**32, not -1"),
-        (["x", "--output", "no/such/folder"], "Cannot write no/such/folder: there is no such"),
+        (["x", "--seed", "-1"], "--seed must be at least 0 and less than 2**32, not -1"),
+        (["x", "--output", "no/such/folder"], "Cannot write no/such/folder: its folder does not"),
         (["x", "--attention", "a.png", "--layer", "3"], "layer must be from 1 to 2, not 3"),
         (["x", "--attention", "a.png", "--head", "9"], "head must be from 1 to 2, not 9"),
         (["x", "--attention", "a.png", "--head", "0"], "head must be from 1 to 2, not 0"),
-        (["--input", "long.txt", "--attention", "a.html"], "A page holds at most 200 sentences"),
+        (
+            ["--input", "long.txt", "--attention", "a.html"],
+            "--input has more than 200 lines, too many",
+        ),
         (["", "--attention", "a.png"], "no attention to show for an empty sentence"),
-        (["x", "--n-best", "2"], "decoding.n_best must be at most decoding.beam_size, not 2 of 1"),
-        (["x", "--beam-size", "0"], "decoding.beam_size must be at least 1, not 0"),
+        (["x", "--n-best", "2"], "--n-best must be at most --beam-size, not 2 of 1"),
+        (["x", "--top-k", "5"], "--top-k has no effect unless --temperature is above 0"),
+        (["x", "--top-p", "0.5"], "--top-p has no effect unless --temperature is above 0"),
+        (["x", "--seed", "3"], "--seed has no effect unless --temperature is above 0"),
+        (["x", "--beam-size", "0"], "--beam-size must be at least 1, not 0"),
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, arguments, message):
@@ -277,7 +338,7 @@ def test_wrong_usage(run, arguments):
     assert "error: " in err
 
 
-def test_a_file_is_not_written_over_while_it_is_read(run, checkpoint, tmp_path):
+def test_input_and_output_cannot_be_the_same_file(run, checkpoint, tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("A tree.\n")
     (tmp_path / "link.txt").symlink_to(path)
@@ -286,7 +347,7 @@ def test_a_file_is_not_written_over_while_it_is_read(run, checkpoint, tmp_path):
             "--input", "mine.txt", "--output", output, "--checkpoint", checkpoint
         )
         assert (status, out) == (1, "")
-        assert "would be written over while it is read" in err
+        assert "--input and --output are the same file" in err
         assert path.read_text() == "A tree.\n"
 
 
@@ -302,7 +363,7 @@ def test_a_pipe_is_read_once(run, checkpoint, tmp_path):
     assert [bool(line) for line in out.splitlines()] == [True, False, True]
 
 
-def test_a_line_of_nothing_visible_has_no_map(run, checkpoint, tmp_path):
+def test_a_line_without_visible_characters_has_no_heat_map(run, checkpoint, tmp_path):
     (tmp_path / "in.txt").write_text("\u200b\nA tree.\n", encoding="utf-8")
     status, out, _ = run(
         *("--input", "in.txt", "--attention", "a.html", "--checkpoint", checkpoint)
@@ -312,14 +373,14 @@ def test_a_line_of_nothing_visible_has_no_map(run, checkpoint, tmp_path):
     assert len(out.splitlines()) == 2
 
 
-def test_no_translator_yet(run, monkeypatch, tmp_path):
+def test_no_checkpoint_yet(run, monkeypatch, tmp_path):
     monkeypatch.setattr("transformer_tf.commands.translate.project_folder", lambda: tmp_path)
     status, _, err = run("x")
     assert status == 1
     assert "train one with python scripts/train.py" in err
 
 
-# The nonsense of an untrained model may hold characters of any script.
+# An untrained model writes characters of any script, which the fonts may lack.
 @pytest.mark.filterwarnings("ignore:No installed font")
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_attention(run, checkpoint, tmp_path, kind):
@@ -329,16 +390,17 @@ def test_attention(run, checkpoint, tmp_path, kind):
     assert status == 0
     assert len(out.splitlines()) == 1
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert err == "Wrote a.png\n"
     assert os.listdir(tmp_path) == ["a.png"]
 
 
 @pytest.mark.filterwarnings("ignore:No installed font")
 @pytest.mark.parametrize("suffix", ["svg", "pdf"])
-def test_attention_of_every_layer_in_words(run, checkpoint, tmp_path, suffix):
+def test_attention_of_every_layer_between_words(run, checkpoint, tmp_path, suffix):
     options = ["--layer", "all", "--head", "mean", "--words", "--hide-special", "--numbers"]
     name = f"a.{suffix}"
     status, _, err = run("A tree.", "--checkpoint", checkpoint, "--attention", name, *options)
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, f"Wrote {name}\n")
     assert os.listdir(tmp_path) == [name]
     assert (tmp_path / name).read_bytes()[:5] in (b"%PDF-", b"<?xml")
 
@@ -348,7 +410,7 @@ def test_a_page_of_several_sentences(run, checkpoint, tmp_path):
     status, out, err = run(
         "--input", "in.txt", "--checkpoint", checkpoint, "--attention", "a.HTML", "--output", "out"
     )
-    assert (status, out, err) == (0, "", "")
+    assert (status, out, err) == (0, "", "Wrote a.HTML\n")
     assert [bool(line) for line in (tmp_path / "out").read_text().split("\n")] == [
         True,
         False,
@@ -360,7 +422,7 @@ def test_a_page_of_several_sentences(run, checkpoint, tmp_path):
     assert page.count("<script") == 2
 
 
-def test_alignment_goes_after_the_translation(run, checkpoint, tmp_path):
+def test_the_alignment_follows_the_translation(run, checkpoint, tmp_path):
     (tmp_path / "in.txt").write_text("A tree.\n\nI see 3 cars.\n")
     arguments = ["--input", "in.txt", "--checkpoint", checkpoint, "--alignment", "pharaoh"]
     status, out, _ = run(*arguments)
@@ -378,10 +440,33 @@ def test_alignment_goes_after_the_translation(run, checkpoint, tmp_path):
     assert [line.count("\t") for line in out.splitlines()] == [2, 0, 2]
 
 
-def test_prompt_loop(run, checkpoint):
-    status, out, err = run(
-        "--checkpoint", checkpoint, stdin=b"A tree.\n\nI s\xe9e 3 cars.\n", terminal=True
-    )
+def test_the_prompt_ends_at_the_end_of_input(run, checkpoint):
+    lines = b"A tree.\nI s\xe9e 3 cars.\n"
+    status, out, err = run("--checkpoint", checkpoint, stdin=lines, terminal=True)
     assert status == 0
-    assert [bool(line) for line in out.split("\n")] == [True, False, True, False]
-    assert err.count("> ") == 4
+    assert [bool(line) for line in out.split("\n")] == [True, True, False]
+    assert err.startswith("Type a sentence and press Enter. :help shows more.\n")
+    assert err.count("> ") == 3
+
+
+@pytest.mark.parametrize("end", ["", "  ", ":quit"])
+def test_the_prompt_ends_at_an_empty_line_or_quit(run, checkpoint, end):
+    lines = f"A tree.\n{end}\nA tree.\n".encode()
+    status, out, err = run("--checkpoint", checkpoint, stdin=lines, terminal=True)
+    assert status == 0
+    assert len(out.splitlines()) == 1
+    assert err.count("> ") == 2
+
+
+def test_the_prompt_has_help(run, checkpoint):
+    status, out, err = run("--checkpoint", checkpoint, stdin=b":help\n", terminal=True)
+    assert (status, out) == (0, "")
+    assert ":help shows this text. :quit, an empty line or Ctrl-D ends the program." in err
+
+
+def test_a_sentence_without_quotes(run):
+    status, _, err = run("Good", "--seed", "1", "morning,", "Tom")
+    assert status == 2
+    assert err.endswith('error: put the sentence in quotes: "Good morning, Tom"\n')
+    status, _, err = run("Good", "--sede", "1")
+    assert err.endswith("error: unrecognized arguments: --sede 1\n")

@@ -1,12 +1,13 @@
-"""The first thing a sequence model must be able to learn: to say again what it has read."""
+"""The copy task: a small model learns to repeat its input."""
 
 import keras
 import numpy as np
+import pytest
 
 from transformer_tf.config import DecodingConfig
 from transformer_tf.decoding import KerasEngine
-from transformer_tf.text.batching import Batches
-from transformer_tf.text.encoded import EncodedPairs
+from transformer_tf.text.batching.batches import Batches
+from transformer_tf.text.batching.encoded import EncodedPairs
 from transformer_tf.training.model import TrainingModel
 from transformer_tf.training.schedule import TransformerSchedule
 from transformer_tf.training.stream import BatchStream, as_dataset
@@ -23,7 +24,8 @@ def sequences(random, count):
     return pairs
 
 
-def test_copies_exactly_what_it_never_saw(random):
+@pytest.mark.slow
+def test_unseen_sequences_are_copied_exactly(random):
     keras.utils.set_random_seed(0)
     model = Transformer(
         num_layers=1,
@@ -61,8 +63,7 @@ def test_copies_exactly_what_it_never_saw(random):
     copies = [hypotheses[0].ids for hypotheses in found]
     assert copies == [source[1:-1] for source, _ in unseen]
 
-    # Greedy search says what is likeliest at each position given its own words: the arg-max of
-    # one teacher-forced pass over its output.
+    # Greedy search gives the arg-max of one teacher-forced pass over its own output.
     for source, copy in zip([p[0] for p in unseen[:9]], copies, strict=False):
         inputs = {"source": np.array([source]), "target_input": np.array([[START, *copy]])}
         assert np.asarray(model(inputs)).argmax(-1)[0].tolist() == [*copy, END]

@@ -1,4 +1,4 @@
-"""Two processes on this machine take the steps of one with the same batches, on JAX."""
+"""Two processes on this machine train the same model as one, on JAX."""
 
 import os
 import socket
@@ -12,7 +12,7 @@ import pytest
 from tests.training.test_trainer import SETTINGS, configure, data  # noqa: F401
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.errors import ConfigError
-from transformer_tf.training.distribution import Group
+from transformer_tf.training.distribution import ProcessGroup
 from transformer_tf.training.trainer import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ def run(data, folder, *overrides, size=1, devices=1):  # noqa: F811
 
 
 def weights(folder):
-    """All weights but those whose gradient is nothing but rounding, which Adam makes large."""
+    """The weights, except those with a gradient of rounding errors, which Adam enlarges."""
     model = load_checkpoint(folder)[1]
     return {
         weight.path: np.asarray(weight)
@@ -71,9 +71,8 @@ def weights(folder):
 
 @pytest.fixture(scope="module")
 def rows(data, tmp_path_factory):  # noqa: F811
-    """The token budget with which a batch has 8 rows, also where it is not to be shared."""
+    """The tokens per batch that give batches of 8 rows, with any number of devices."""
     trainer = Trainer(configure(data, *OPTIONS), tmp_path_factory.mktemp("rows") / "run")
-    trainer._lock.release()
     return f"training.tokens_per_batch={8 * max(trainer.batches.shapes[0])}"
 
 
@@ -89,11 +88,12 @@ def assert_same(folder, other):
         np.testing.assert_allclose(mine[name], theirs[name], atol=2e-5, err_msg=name)
 
 
+@pytest.mark.slow
 def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):  # noqa: F811
     folder = tmp_path / "run"
     run(data, folder, rows, "training.max_steps=3", size=2)
     outputs = run(data, folder, "resume", "training.max_steps=6", size=2)
-    results = {output.splitlines()[-1] for output in outputs}  # Gloo has said something before
+    results = {output.splitlines()[-1] for output in outputs}  # Gloo prints lines before it
     assert len(results) == 1
     assert results.pop().startswith("6 ")
     assert_same(folder, one[0])
@@ -103,16 +103,17 @@ def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):  # no
     ]
 
 
+@pytest.mark.slow
 def test_two_devices_train_as_one(data, rows, one, tmp_path):  # noqa: F811
     folder = tmp_path / "run"
     run(data, folder, rows, devices=2)
     assert_same(folder, one[0])
 
 
-def test_what_each_process_would_decide_for_itself_is_refused(data, tmp_path):  # noqa: F811
+def test_settings_that_need_one_process(data, tmp_path):  # noqa: F811
     for override in ("training.max_minutes=3", "training.best_metric=bleu"):
         with pytest.raises(ConfigError, match="process"):
-            Trainer(configure(data, override), tmp_path / "run", group=Group(2, 0))
+            Trainer(configure(data, override), tmp_path / "run", group=ProcessGroup(2, 0))
 
 
 def test_several_devices_need_jax(data, tmp_path):  # noqa: F811

@@ -1,4 +1,4 @@
-"""The loss without logits, the weights of tokens, averages: against the plain way."""
+"""The training model against a plain Keras loss, the weights of tokens, and weight averages."""
 
 import keras
 import numpy as np
@@ -6,12 +6,10 @@ import pytest
 from keras import ops
 
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB
-from transformer_tf.text.batching import Batches
-from transformer_tf.text.encoded import EncodedPairs
+from transformer_tf.text.batching.batches import Batches
+from transformer_tf.text.batching.encoded import EncodedPairs
 from transformer_tf.training import chunked_loss
 from transformer_tf.training.averaging import INTERVAL, WeightAverage
-from transformer_tf.training.losses import MaskedCrossEntropy
-from transformer_tf.training.metrics import Perplexity, TokenAccuracy
 from transformer_tf.training.model import TrainingModel
 from transformer_tf.training.stream import BatchStream
 from transformer_tf.transformer import Transformer
@@ -36,32 +34,64 @@ def batch(random):
     return {"source": source, "target_input": target[:, :-1]}, target[:, 1:]
 
 
+def masked_cross_entropy(smoothing):
+    """The mean loss of real tokens, from logits (§5.4 of Vaswani et al. 2017)."""
+
+    def loss(target_output, logits):
+        ids = ops.cast(target_output, "int32")  # Keras casts them to floats
+        losses = keras.losses.sparse_categorical_crossentropy(ids, logits, from_logits=True)
+        spread = ops.logsumexp(logits, axis=-1) - ops.mean(logits, axis=-1)
+        real = ops.cast(ops.not_equal(ids, 0), "float32")
+        smoothed = (1 - smoothing) * losses + smoothing * spread
+        return ops.sum(smoothed * real) / ops.sum(real)
+
+    return loss
+
+
+def plain_metrics(model, inputs, target, smoothing):
+    logits = np.asarray(model(inputs))
+    real = target != 0
+    losses = np.asarray(
+        keras.losses.sparse_categorical_crossentropy(target, logits, from_logits=True)
+    )
+    return {
+        "loss": float(masked_cross_entropy(smoothing)(target, logits)),
+        "accuracy": (logits.argmax(-1) == target)[real].mean(),
+        "perplexity": np.exp(losses[real].mean()),
+        "tokens": real.sum(),
+    }
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("chunk", [4, 512])
 @pytest.mark.parametrize("tie", ["none", "target"])
 def test_one_step_as_with_logits(batch, smoothing, chunk, tie, monkeypatch):
-    """The step of plain gradient descent and all metrics, as Keras makes them from logits."""
+    """The same step of gradient descent and the same metrics as from all logits."""
     monkeypatch.setattr(chunked_loss, "CHUNK", chunk)
     plain = make_model(tie_embeddings=tie)
     ours = make_model(tie_embeddings=tie)
     ours.set_weights(plain.get_weights())
-    plain.compile(
-        keras.optimizers.SGD(1.0),
-        MaskedCrossEntropy(smoothing),
-        metrics=[TokenAccuracy(), Perplexity()],
-    )
+    expected = plain_metrics(plain, *batch, smoothing)
+    plain.compile(keras.optimizers.SGD(1.0), masked_cross_entropy(smoothing))
+    plain.train_on_batch(*batch)
     training = TrainingModel(ours, smoothing)
     training.compile(keras.optimizers.SGD(1.0))
-    for model, evaluated in ((plain, plain), (ours, training)):
-        model.logs = evaluated.evaluate(*batch, batch_size=3, verbose=0, return_dict=True)
-    expected = plain.train_on_batch(*batch, return_dict=True)
-    received = training.train_on_batch(*batch, return_dict=True)
-    for logs, wanted in ((received, expected), (ours.logs, plain.logs)):
-        assert float(logs["tokens"]) == np.count_nonzero(batch[1])
-        for name, value in wanted.items():
-            assert float(logs[name]) == pytest.approx(float(value), rel=1e-5), name
+    evaluated = training.evaluate(*batch, batch_size=3, verbose=0, return_dict=True)
+    trained = training.train_on_batch(*batch, return_dict=True)
+    for logs in (evaluated, trained):
+        assert {name: float(value) for name, value in logs.items()} == pytest.approx(
+            expected, rel=1e-5
+        )
     for one, other in zip(ours.get_weights(), plain.get_weights(), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_metrics_are_means_over_tokens_not_batches(batch):
+    model = make_model()
+    training = TrainingModel(model, 0.1)
+    training.compile(keras.optimizers.SGD(1.0))
+    logs = training.evaluate(*batch, batch_size=1, verbose=0, return_dict=True)
+    assert logs == pytest.approx(plain_metrics(model, *batch, 0.1), rel=1e-5)
 
 
 @pytest.mark.parametrize("precision", ["mixed_bfloat16", "mixed_float16"])
@@ -84,8 +114,8 @@ def stream(random, rows_multiple=1, **options):
     return BatchStream(batches, **options)
 
 
-def test_accumulated_steps_are_one_large_step(random):
-    """Batches of unlike numbers of tokens: each token counts as it would in one batch."""
+def test_accumulated_steps_equal_one_large_step(random):
+    """Each token counts the same, also when the batches have different numbers of tokens."""
     steps = list(stream(random, steps_per_update=2).take(0, 4))
     once = make_model()
     twice = make_model()
@@ -109,14 +139,14 @@ def test_accumulated_steps_are_one_large_step(random):
 
 
 def joined(one, other):
-    """Two arrays of ids as one, the narrower padded."""
+    """Two arrays of ids as one; the narrower one is padded."""
     width = max(one.shape[1], other.shape[1])
     return np.concatenate(
         [np.pad(ids, ((0, 0), (0, width - ids.shape[1]))) for ids in (one, other)]
     )
 
 
-def test_a_stream_begins_anywhere(random):
+def test_a_stream_starts_at_any_step(random):
     whole = stream(np.random.default_rng(3), steps_per_update=3)
     steps = 2 * whole.steps_per_epoch + 2
     batches = list(whole.take(0, steps))
@@ -134,7 +164,7 @@ def test_processes_share_the_rows_of_a_batch():
         return list(stream(np.random.default_rng(3), rows_multiple=2, **options).take(0, 5))
 
     whole = batches()
-    parts = [batches(process=number, processes=2) for number in range(2)]
+    parts = [batches(process_index=number, num_processes=2) for number in range(2)]
     for step in range(5):
         rows = np.concatenate([part[step][1] for part in parts])
         np.testing.assert_array_equal(rows, whole[step][1])
@@ -145,7 +175,7 @@ def test_average_by_hand():
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
     average = WeightAverage(0.5)
     assert [step for step in range(1, 25) if average.due(step)] == [INTERVAL, 2 * INTERVAL]
-    with average.in_place(model):  # nothing yet
+    with average.in_place(model):  # without any average yet
         pass
     values = [3.0, 7.0]
     for number, value in enumerate(values, 1):
@@ -157,8 +187,8 @@ def test_average_by_hand():
     assert model.get_weights()[0][0, 0] == 7
 
 
-def test_the_first_weights_are_soon_forgotten():
-    """Of the average after 10 steps (1 + 20) / (10 + 20) stays from each of the next ones."""
+def test_early_weights_decay_faster():
+    """At step 20 the decay is (1 + 20) / (10 + 20) a step."""
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
     average = WeightAverage(0.999)
     for step, value in ((10, 1.0), (20, 0.0)):

@@ -28,7 +28,7 @@ def test_as_keras(random, options):
         assert np.abs(one - before).max() > 0.1
 
 
-def test_a_model_with_it_can_be_saved(random, tmp_path):
+def test_a_model_with_this_optimizer_can_be_saved(random, tmp_path):
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
     model.compile(Adam(TransformerSchedule(4, 3), beta_2=0.98), "mse")
     model.train_on_batch(random.normal(size=(6, 3)), random.normal(size=(6, 2)))

@@ -24,7 +24,7 @@ def rows(count, scores=True):
     ]
 
 
-def test_metrics_are_written_whole(tmp_path):
+def test_metrics_as_csv(tmp_path):
     path = tmp_path / "metrics.csv"
     for count in (3, 2):
         reports.write_metrics(rows(count), path)
@@ -39,17 +39,51 @@ def test_curves(tmp_path, scores):
     path = tmp_path / "curves.png"
     reports.draw_curves(rows(4, scores), path)
     width = int.from_bytes(path.read_bytes()[16:20], "big")
-    assert width == 540 * (3 if scores else 2)
+    assert width == 675 * (3 if scores else 2)
+
+
+def test_a_validation_as_a_table():
+    row = {
+        "step": 1250,
+        "epoch": 2.504,
+        "loss": 3.1234,
+        "val_loss": 2.9,
+        "val_perplexity": 12270.4,
+        "val_accuracy": 0.4567,
+        "val_bleu": 7.04,
+        "val_chrf": 31.0,
+        "learning_rate": 1e-4,
+        "tokens_per_second": 4009.6,
+        "seconds": 77.7,
+    }
+    assert reports.summary_table([row]).splitlines() == [
+        " step  epoch   loss  val. loss  perplexity  accuracy  BLEU  chrF  tokens/s  seconds",
+        "1 250    2.5  3.123      2.900   12 270.40     45.7%   7.0  31.0     4 010       78  best",
+    ]
+
+
+@pytest.mark.parametrize(("metric", "best"), [("perplexity", "20"), ("bleu", "30")])
+def test_the_best_validation_is_marked(metric, best):
+    scores = [(9.0, 1.0), (7.0, 1.0), (8.0, 5.0), (7.0, 5.0)]
+    metrics = [
+        {"step": 10 * number, "val_perplexity": perplexity, "val_bleu": bleu}
+        for number, (perplexity, bleu) in enumerate(scores, 1)
+    ]
+    lines = reports.summary_table(metrics, metric).splitlines()
+    assert [line.split()[0] for line in lines if line.endswith("best")] == [best]
+    short = reports.summary_table(metrics, metric, max_rows=1).splitlines()
+    assert [line.split()[0] for line in short] == ["step", best, "40"]
 
 
 def test_the_table_of_a_long_run_is_short():
     lines = reports.summary_table(rows(100)).splitlines()
     assert len(lines) <= 13
-    assert lines[-1].split()[0] == "1000"
+    assert lines[-1].startswith("1 000 ")
 
 
+@pytest.mark.slow
 def test_tensorboard(data, tmp_path):  # noqa: F811
-    """Curves, texts and pictures as TensorBoard itself reads them."""
+    """TensorBoard reads the curves, texts and pictures."""
     accumulator = pytest.importorskip(
         "tensorboard.backend.event_processing.event_accumulator", reason="needs tensorboard"
     )

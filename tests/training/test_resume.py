@@ -1,4 +1,4 @@
-"""A run that is cut off anywhere and resumed ends as the run that was not."""
+"""A run that is interrupted anywhere and resumed ends like an uninterrupted one."""
 
 import os
 import shutil
@@ -16,7 +16,6 @@ from tests.training.test_trainer import SETTINGS, configure, data  # noqa: F401
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_run_config
 from transformer_tf.errors import (
-    CheckpointError,
     ConfigError,
     DataError,
     Interrupted,
@@ -54,31 +53,28 @@ def uninterrupted(data, options, tmp_path_factory):  # noqa: F811
     folder = tmp_path_factory.mktemp("runs") / "whole"
     trainer = Trainer(configure(data, *options), folder)
     rows = trainer.fit()
-    trainer._lock.release()
     return folder, rows, trainer.max_steps
 
 
 def state_of(folder):
-    """The latest state but for times and names."""
+    """The step and the arrays of the latest state."""
     progress, arrays = state.load_state(folder)
     return progress.step, arrays
 
 
-@pytest.mark.parametrize("step", [1, 7, 9, 20])  # 7 is that of a validation
-def test_stopped_and_resumed(data, options, uninterrupted, tmp_path, step):  # noqa: F811
-    """Ctrl-C after a step; the rest in a second trainer."""
+@pytest.mark.slow
+def test_stopped_three_times(data, options, uninterrupted, tmp_path):  # noqa: F811
+    """Ctrl-C in the middle of an update, at a validation, and once there is an average."""
     whole, rows, _ = uninterrupted
     folder = tmp_path / "run"
     trainer = Trainer(configure(data, *options), folder)
-    trainer.training_model.fit = signal_after(trainer, step)
-    with pytest.raises(Interrupted, match=f"after step {step}; .*--resume"):
-        trainer.fit()
-    trainer._lock.release()
-
-    again = Trainer(load_run_config(folder), folder, resume=True)
-    assert again.progress.step == step
-    resumed = again.fit()
-    again._lock.release()
+    for begin, end in ((0, 1), (1, 7), (7, 21)):
+        assert trainer.progress.step == begin
+        trainer.training_model.fit = signal_after(trainer, end - begin)
+        with pytest.raises(Interrupted, match=f"after step {end}; .*--resume"):
+            trainer.fit()
+        trainer = Trainer(load_run_config(folder), folder, resume=True)
+    resumed = trainer.fit()
     assert difference(weights(folder), weights(whole)) <= 1e-6
     for (name, one), (_, other) in zip(state_of(folder)[1], state_of(whole)[1], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6, err_msg=name)
@@ -90,8 +86,9 @@ def test_stopped_and_resumed(data, options, uninterrupted, tmp_path, step):  # n
     )
 
 
+@pytest.mark.slow
 def test_lost_during_a_validation(data, options, uninterrupted, tmp_path, monkeypatch):  # noqa: F811
-    """The validation, which may have been the best one, comes again."""
+    """The resumed run repeats the validation, which may be the best one."""
     whole, rows, _ = uninterrupted
     folder = tmp_path / "run"
     settings = [*options, "training.save_minutes=0.0001"]
@@ -106,11 +103,9 @@ def test_lost_during_a_validation(data, options, uninterrupted, tmp_path, monkey
     monkeypatch.setattr(trainer, "_validate", fail)
     with pytest.raises(PowerCut):
         trainer.fit()
-    trainer._lock.release()
     again = Trainer(load_run_config(folder), folder, resume=True)
     assert 0 < again.progress.step < rows[0]["step"]
     resumed = again.fit()
-    again._lock.release()
     assert [row["step"] for row in resumed] == [row["step"] for row in rows]
     assert difference(weights(folder), weights(whole)) <= 1e-6
 
@@ -133,8 +128,9 @@ def signal_after(trainer, step):
     return wrapped
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(data, options, uninterrupted, tmp_path):  # noqa: F811
-    """kill -9 at a moment nobody chose, twice; then the run goes on to the same end."""
+    """kill -9 at two random steps; the resumed run ends like an uninterrupted one."""
     whole, _, max_steps = uninterrupted
     folder = tmp_path / "run"
     settings = [*options, f"data.directory={data}", "training.save_minutes=0.0001"]
@@ -172,101 +168,44 @@ def start(arguments):
 
 
 def latest(folder):
-    states = state._states(folder)
+    states = state.list_states(folder)
     return int(states[0].stem.split("-")[1]) if states else 0
 
 
-def test_a_damaged_state_gives_way_to_the_one_before(uninterrupted, tmp_path):
-    import shutil
-
+def test_a_second_trainer_in_one_process(data, uninterrupted, tmp_path):  # noqa: F811
+    """The folder is locked until the first trainer ends, is closed, or fails to start."""
+    shutil.copytree(uninterrupted[0], tmp_path / "run")
     folder = tmp_path / "run"
-    shutil.copytree(uninterrupted[0], folder)
-    newest, older = state._states(folder)
-    content = newest.read_bytes()
-    # In the archive's directory: a version no one can read, and the mark of encryption.
-    entry = content.index(b"PK\1\2")
-    bad = [
-        content[: entry + 6] + b"\x6d" + content[entry + 7 :],
-        content[: entry + 8] + b"\1" + content[entry + 9 :],
-    ]
-    for damaged in (
-        content[: len(content) // 2],
-        content[:900] + b"\0\1\2\3" + content[904:],
-        b"",
-        *bad,
-    ):
-        newest.write_bytes(damaged)
-        with pytest.warns(UserWarning, match=f"{newest.name} is damaged .*trying the one before"):
-            progress, _ = state.load_state(folder)
-        assert progress.step == int(older.stem.split("-")[1])
-    older.write_bytes(b"nothing")
-    with (
-        pytest.warns(UserWarning, match="is damaged"),
-        pytest.raises(CheckpointError, match="All states in .* are damaged"),
-    ):
-        state.load_state(folder)
+    config = load_run_config(folder, ["training.max_steps=22"])
+    another = pytest.raises(ConfigError, match="Another trainer is using")
+    with Trainer(config, folder, resume=True), another:
+        Trainer(config, folder, resume=True)
+    trainer = Trainer(config, folder, resume=True)  # the `with` statement has closed the first
+    trainer.fit()
+    (folder / "validation.tsv").rename(tmp_path / "validation.tsv")
+    with pytest.raises(DataError):
+        Trainer(config, folder, resume=True)
+    (tmp_path / "validation.tsv").rename(folder / "validation.tsv")
+    Trainer(config, folder, resume=True).close()
 
 
-def test_a_full_disk_leaves_the_states_before(tmp_path, monkeypatch):
-    arrays = [("a", np.arange(5.0))]
-    state.save_state(tmp_path, state.Progress(step=3), arrays, keep=2)
-
-    def full(path, **content):
-        path.write_bytes(b"PK half of it")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(CheckpointError, match="No space left on device.*--resume"):
-        state.save_state(tmp_path, state.Progress(step=4), arrays, keep=2)
-    assert [path.name for path in (tmp_path / "state").iterdir()] == ["step-00000003.npz"]
-    progress, loaded = state.load_state(tmp_path)
-    assert progress.step == 3
-    np.testing.assert_array_equal(loaded[0][1], np.arange(5.0))
-
-
-def test_the_last_states_are_kept(tmp_path):
-    for step in (1, 2, 30, 4):
-        state.save_state(tmp_path, state.Progress(step=step), [], keep=2)
-    # 30 was damaged: else 4 would not follow it.
-    assert [path.name for path in state._states(tmp_path)] == [
-        "step-00000004.npz",
-        "step-00000002.npz",
-    ]
-    state.save_state(tmp_path, state.Progress(step=3), [], keep=1)
-    assert [path.name for path in state._states(tmp_path)] == ["step-00000003.npz"]
-
-
-def test_what_a_killed_process_left_is_removed(data, tmp_path):  # noqa: F811
-    folder = tmp_path / "run"
-    (folder / "state").mkdir(parents=True)
-    left = [
-        folder / "state" / ".99-0123abcd.part.step-00000007.npz",
-        folder / ".99-0123abcd.part.last.weights.h5",
-        folder / ".99-0123abcd.part.config.yaml",
-    ]
-    for path in left:
-        path.write_bytes(b"half of it")
-    state.remove_leftovers(folder)
-    assert not any(path.exists() for path in left)
-
-
-def test_before_the_first_state_a_run_begins_anew(data, uninterrupted, tmp_path):  # noqa: F811
+def test_a_run_without_a_state_starts_again(data, tmp_path):  # noqa: F811
     folder = tmp_path / "run"
     config = configure(data, "training.max_steps=3")
-    Trainer(config, folder)._lock.release()
+    Trainer(config, folder).close()
     trainer = Trainer(load_run_config(folder), folder, resume=True)
     assert trainer.progress.step == 0
     assert [row["step"] for row in trainer.fit()] == [3]
 
 
-def test_what_may_change_in_a_run_that_goes_on(uninterrupted, tmp_path):
+def test_what_may_change_in_a_resumed_run(uninterrupted, tmp_path):
     folder = uninterrupted[0]
     assert load_run_config(folder, ["training.max_epochs=9"]).training.max_epochs == 9
     with pytest.raises(ConfigError, match="training.warmup_steps cannot change"):
         load_run_config(folder, ["training.warmup_steps=9"])
     with pytest.raises(ConfigError, match="did you mean"):
         load_run_config(folder, ["training.warmup=9"])
-    with pytest.raises(ConfigError, match="holds no run to go on with"):
+    with pytest.raises(ConfigError, match="holds no run to resume"):
         load_run_config(folder.parent)
     (tmp_path / "config.yaml").touch()
     with pytest.raises(ConfigError, match=r"config.yaml is empty"):
@@ -275,25 +214,13 @@ def test_what_may_change_in_a_run_that_goes_on(uninterrupted, tmp_path):
 
 def test_another_corpus_is_refused(data, uninterrupted, monkeypatch):  # noqa: F811
     folder = uninterrupted[0]
-    monkeypatch.setattr("transformer_tf.training.trainer._fingerprint", lambda pairs: "other")
+    monkeypatch.setattr("transformer_tf.training.data._fingerprint", lambda pairs: "other")
     with pytest.raises(DataError, match="not those that the run"):
         Trainer(load_run_config(folder), folder, resume=True)
 
 
-def test_two_processes_do_not_share_a_folder(data, tmp_path):  # noqa: F811
-    trainer = Trainer(configure(data), tmp_path / "run")
-    code = (
-        "import sys; from pathlib import Path; from transformer_tf.training.trainer import _lock;"
-        "_lock(Path(sys.argv[1]))"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code, trainer.folder], capture_output=True, text=True, check=False
-    )
-    assert "Another process is training in" in result.stderr
-
-
 @pytest.mark.parametrize("bad_step", [1, 3])
-def test_a_loss_that_is_no_number_stops_the_run(data, tmp_path, bad_step):  # noqa: F811
+def test_an_nan_loss_stops_the_run(data, tmp_path, bad_step):  # noqa: F811
     folder = tmp_path / "run"
     trainer = Trainer(configure(data, "training.save_minutes=1e-6"), folder)
     fit = trainer.training_model.fit
@@ -312,7 +239,6 @@ def test_a_loss_that_is_no_number_stops_the_run(data, tmp_path, bad_step):  # no
     )
     with pytest.raises(TrainingDivergedError) as error:
         trainer.fit()
-    trainer._lock.release()
     message = str(error.value)
     assert f"nan at step {bad_step} (epoch 1, batch {bad_step} of" in message
     assert "training.learning_rate_scale=0.5 or training.clip_norm=1" in message
@@ -322,8 +248,8 @@ def test_a_loss_that_is_no_number_stops_the_run(data, tmp_path, bad_step):  # no
         assert all(np.isfinite(value).all() for _, value in arrays)
 
 
-def test_a_last_step_that_breaks_the_weights_is_not_kept(data, tmp_path):  # noqa: F811
-    """Its own loss was still a number."""
+def test_broken_weights_of_the_last_step_are_not_saved(data, tmp_path):  # noqa: F811
+    """The loss of that step was still finite."""
     folder = tmp_path / "run"
     trainer = Trainer(configure(data, "training.max_steps=3"), folder)
     fit = trainer.training_model.fit
@@ -337,14 +263,13 @@ def test_a_last_step_that_breaks_the_weights_is_not_kept(data, tmp_path):  # noq
     trainer.training_model.fit = and_break
     with pytest.raises(TrainingDivergedError, match="The validation loss is nan after step 3"):
         trainer.fit()
-    trainer._lock.release()
     assert not list(folder.glob("*.weights.h5"))
     for path in (folder / "state").glob("step-*.npz"):
         with np.load(path) as content:
             assert all(np.isfinite(content[name]).all() for name in content if name.isdigit())
 
 
-def test_held_out_pairs_are_those_the_run_began_with(data, uninterrupted, tmp_path):  # noqa: F811
+def test_other_held_out_pairs_are_refused(data, uninterrupted, tmp_path):  # noqa: F811
     folder = tmp_path / "run"
     shutil.copytree(uninterrupted[0], folder)
     path = folder / "validation.tsv"
@@ -353,8 +278,8 @@ def test_held_out_pairs_are_those_the_run_began_with(data, uninterrupted, tmp_pa
         Trainer(load_run_config(folder), folder, resume=True)
 
 
-def test_samples_that_come_again_stand_there_once(uninterrupted, tmp_path):
-    """A process may be lost between the samples of a validation and its state."""
+def test_samples_of_a_repeated_validation_are_not_duplicated(uninterrupted, tmp_path):
+    """A process may end between writing the samples of a validation and its state."""
     folder = tmp_path / "run"
     shutil.copytree(uninterrupted[0], folder)
     steps = [row["step"] for row in uninterrupted[1]]
@@ -362,6 +287,5 @@ def test_samples_that_come_again_stand_there_once(uninterrupted, tmp_path):
     (folder / "samples.txt").write_text(
         f"{text}after step {steps[-1] + 7}\n  A tree.\n  → E", "utf-8"
     )
-    trainer = Trainer(load_run_config(folder), folder, resume=True)
-    trainer._lock.release()
+    Trainer(load_run_config(folder), folder, resume=True).close()
     assert (folder / "samples.txt").read_text("utf-8") == text

@@ -36,8 +36,8 @@ def test_sizes_must_be_positive(sizes):
         TransformerSchedule(*sizes)
 
 
-def test_it_falls_to_zero_at_the_end():
-    """In a straight line on top of the paper's curve; the last update is not lost either."""
+def test_cooldown_falls_to_zero():
+    """Linearly, as a factor on the paper's curve; the last update still has a rate above 0."""
     plain = TransformerSchedule(16, 5)
     cooled = TransformerSchedule(16, 5, cooldown_steps=10, last_update=30)
     shares = [float(cooled(step)) / float(plain(step)) for step in range(40)]  # from update 1 on

@@ -1,7 +1,6 @@
-"""A whole run, small: from a corpus in a zip to a checkpoint that translates."""
+"""Small runs, from a corpus in a ZIP file to a checkpoint that translates."""
 
 import csv
-import dataclasses
 import json
 import zipfile
 
@@ -13,10 +12,10 @@ from bpemb import BPEmb
 from tests.conftest import ENGLISH, GERMAN
 from transformer_tf.checkpoint import save_weights
 from transformer_tf.config import load_config
+from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.hypothesis import Hypothesis
-from transformer_tf.text.corpora import load_held_out
-from transformer_tf.text.vectors import official_vectors
+from transformer_tf.text.corpora.corpus import load_held_out
+from transformer_tf.text.tokenization.vectors import official_vectors
 from transformer_tf.training.reports import summary_table
 from transformer_tf.training.trainer import Trainer
 from transformer_tf.translator import Translator
@@ -25,7 +24,7 @@ SETTINGS = [
     "data.corpus=tatoeba",
     "data.validation_size=9",
     "data.test_size=5",
-    "tokenizer.vocab_size=310",
+    "tokenizer.vocab_size=326",
     "model.num_layers=1",
     "model.d_model=16",
     "model.num_heads=2",
@@ -64,7 +63,7 @@ def run(data, tmp_path_factory):
     return trainer, trainer.fit(translator), folder
 
 
-def test_the_folder_is_a_checkpoint_with_its_story(run):
+def test_the_files_of_a_run(run):
     trainer, _, folder = run
     assert sorted(path.name for path in folder.iterdir()) == [
         ".lock",
@@ -98,11 +97,11 @@ def test_metrics_of_every_epoch(run):
     assert float(rows[1]["val_perplexity"]) < float(rows[0]["val_perplexity"])
     assert all(float(row["tokens_per_second"]) > 0 for row in rows)
     assert all(0 <= float(row["val_chrf"]) <= 100 for row in rows)
-    # The rate read is that of the update to come, number steps + 1 of the paper.
+    # The rate is that of the next update, number steps + 1 in the paper.
     expected = 16**-0.5 * min((steps + 1) ** -0.5, (steps + 1) * 20**-1.5)
     assert float(rows[1]["learning_rate"]) == pytest.approx(expected, rel=1e-5)
     assert int(trainer.training_model.optimizer.iterations.value) == steps
-    assert "val_bleu" in summary_table(metrics).splitlines()[0]
+    assert "BLEU" in summary_table(metrics).splitlines()[0]
 
 
 def test_samples_at_each_validation(run):
@@ -114,7 +113,7 @@ def test_samples_at_each_validation(run):
 
 def test_the_checkpoint_translates_as_the_trained_model_does(run):
     trainer, _, folder = run
-    loaded = Translator.load(folder)
+    loaded = Translator.load(folder, engine="keras")
     inputs, _ = trainer.batches[0]
     np.testing.assert_allclose(loaded.engine.model(inputs), trainer.model(inputs), atol=1e-5)
     first = Translator.from_config(
@@ -123,46 +122,53 @@ def test_the_checkpoint_translates_as_the_trained_model_does(run):
     assert loaded.translate(ENGLISH[:5]) == first.translate(ENGLISH[:5])
 
 
-def test_the_weights_left_are_the_best(data, tmp_path, monkeypatch):
-    """When the second epoch makes things worse, the first one's weights stay."""
-    config = configure(data, "training.max_epochs=2", "training.learning_rate_scale=1e-3")
+def set_scores(monkeypatch, perplexity):
+    """Replaces the perplexities of the validations."""
+    values = iter(perplexity)
+    monkeypatch.setattr(
+        "transformer_tf.training.trainer.evaluate",
+        lambda *_: {"loss": 1.0, "accuracy": 0.5, "perplexity": next(values)},
+    )
+
+
+def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):
+    """If the second validation is worse, the weights of the first are kept."""
+    options = ["training.max_steps=2", "training.validate_every=1"]
+    config = configure(data, *options, "training.learning_rate_scale=1e-3")
     trainer = Trainer(config, tmp_path / "run")
-    evaluate = trainer._evaluate
-    losses = iter([5.0, 7.0])
-    monkeypatch.setattr(trainer, "_evaluate", lambda: {**evaluate(), "perplexity": next(losses)})
+    set_scores(monkeypatch, perplexity=[5.0, 7.0])
     trainer.fit()
     best, last = (
         (tmp_path / "run" / f"{name}.weights.h5").read_bytes() for name in ("best", "last")
     )
     assert best != last
-    translator = Translator.load(tmp_path / "run")
+    translator = Translator.load(tmp_path / "run", engine="keras")
     inputs, _ = trainer.batches[0]
     np.testing.assert_allclose(translator.engine.model(inputs), trainer.model(inputs), atol=1e-6)
 
 
 def test_patience(data, tmp_path, monkeypatch):
-    """The run ends after two validations in a row that are no better."""
-    trainer = Trainer(configure(data, "training.patience=2"), tmp_path / "run")
-    evaluate = trainer._evaluate
-    perplexities = iter([9.0, 8.0, 8.5, 7.0, 7.0, 7.5, 1.0])
-    monkeypatch.setattr(
-        trainer, "_evaluate", lambda: {**evaluate(), "perplexity": next(perplexities)}
-    )
+    """The run ends after two validations without a better score."""
+    config = configure(data, "training.patience=2", "training.validate_every=1")
+    trainer = Trainer(config, tmp_path / "run")
+    set_scores(monkeypatch, perplexity=[9.0, 8.0, 8.5, 7.0, 7.0, 7.5, 1.0])
     assert [row["val_perplexity"] for row in trainer.fit()] == [9.0, 8.0, 8.5, 7.0, 7.0, 7.5]
     assert trainer.progress.best == 7.0
 
 
 def test_the_best_by_bleu(data, tmp_path, monkeypatch):
-    """More is better, and the weights kept are those of the second of three validations."""
-    config = configure(data, "training.best_metric=bleu", "training.max_epochs=3")
+    """A higher BLEU is better: the weights of the second of three validations are kept."""
+    options = ["training.max_steps=3", "training.validate_every=1", "training.samples=[]"]
+    config = configure(data, "training.best_metric=bleu", *options)
     trainer = Trainer(config, tmp_path / "run")
+    set_scores(monkeypatch, perplexity=[1.0, 1.0, 1.0])
     scores, kept = iter([5.0, 7.0, 6.0]), []
 
-    def next_score(translator):
+    def next_score(*_):
         kept.append(trainer.model.get_weights())
-        return {"val_bleu": next(scores), "val_chrf": 0.0}
+        return {"bleu": next(scores), "chrf": 0.0}
 
-    monkeypatch.setattr(trainer, "_translation_scores", next_score)
+    monkeypatch.setattr("transformer_tf.training.trainer.score_translations", next_score)
     trainer.fit(
         Translator.from_config(
             config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
@@ -173,29 +179,30 @@ def test_the_best_by_bleu(data, tmp_path, monkeypatch):
         np.testing.assert_array_equal(weight, best)
 
 
-def test_the_time_is_up(data, tmp_path):
+def test_the_time_limit(data, tmp_path):
     config = configure(data, "training.max_minutes=1e-6")
     trainer = Trainer(config, tmp_path / "run")
     assert [row["step"] for row in trainer.fit()] == [1]
 
 
-def test_one_seed_one_result(data, tmp_path):
+def test_one_seed_one_result(data, tmp_path, monkeypatch):
+    set_scores(monkeypatch, perplexity=[1.0, 1.0])
     weights = []
     for name in ("a", "b"):
-        trainer = Trainer(configure(data, "training.max_epochs=1"), tmp_path / name)
+        trainer = Trainer(configure(data, "training.max_steps=3"), tmp_path / name)
         trainer.fit()
         weights.append(trainer.model.get_weights()[0])
     np.testing.assert_allclose(weights[0], weights[1], atol=1e-5)
 
 
-def test_a_folder_in_use_is_left_alone(data, tmp_path):
+def test_a_folder_with_other_files_is_unchanged(data, tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="holds files already"):
+    with pytest.raises(ConfigError, match="already holds files"):
         Trainer(configure(data), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_a_start_that_failed_can_be_repeated(data, tmp_path):
+def test_a_failed_start_can_be_repeated(data, tmp_path):
     folder = tmp_path / "run"
     with pytest.raises(ConfigError, match="tokenizer.vocab_size"):
         Trainer(configure(data, "tokenizer.vocab_size=100000"), folder)
@@ -205,10 +212,10 @@ def test_a_start_that_failed_can_be_repeated(data, tmp_path):
     assert load_config(folder / "config.yaml") == trainer.config
 
 
-def test_steps_that_make_no_update_are_left_out(data, tmp_path):
+def test_steps_of_an_incomplete_update_are_left_out(data, tmp_path):
     options = ("training.accumulation_steps=4", "training.max_steps=7")
     assert Trainer(configure(data, *options), tmp_path / "a").max_steps == 4
-    with pytest.raises(ConfigError, match="ends before training.accumulation_steps=4 batches"):
+    with pytest.raises(ConfigError, match="fewer batches than training.accumulation_steps=4"):
         Trainer(configure(data, options[0], "training.max_steps=3"), tmp_path / "b")
 
 
@@ -251,7 +258,7 @@ def test_the_held_out_pairs_are_with_the_run(run):
 
 def test_the_table_of_the_corpus(run):
     trainer, _, folder = run
-    lines = trainer.corpus_table().splitlines()
+    lines = trainer.data.table().splitlines()
     assert lines[0].split() == ["pairs", "read", str(len(ENGLISH)), "100.00%"]
     assert lines[-1] == "over 100 sub-words and not trained on: 0 train, 0 validation"
 
@@ -268,10 +275,10 @@ def test_the_order_of_the_pairs_does_not_depend_on_the_cache(data, tmp_path):
 
 
 def write_official_models(data, folder):
-    """Stand-ins in the places of the official files: models and vectors of both languages."""
+    """Writes small models and vectors in place of the official files."""
     from gensim.models import KeyedVectors
 
-    from transformer_tf.text.tokenizer import Tokenizer
+    from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
     random = np.random.default_rng(0)
     for language, sentences in (("en", ENGLISH), ("de", GERMAN)):
@@ -279,16 +286,16 @@ def write_official_models(data, folder):
         directory.mkdir(parents=True)
         name = f"{language}.wiki.bpe.vs1000"
         lower = [BPEmb.preprocess(sentence) for sentence in sentences]
-        tokenizer = Tokenizer.train(lower, 310, directory / f"{name}.model")
-        pieces = [tokenizer.bpemb.spm.id_to_piece(index) for index in range(310)]
+        tokenizer = Tokenizer.train(lower, 326, directory / f"{name}.model")
+        pieces = ["<unk>", "<s>", "</s>", *tokenizer.tokens(range(3, 326))]
         vectors = KeyedVectors(vector_size=25)
-        vectors.add_vectors(pieces, random.normal(size=(310, 25)).astype("float32"))
+        vectors.add_vectors(pieces, random.normal(size=(326, 25)).astype("float32"))
         vectors.save_word2vec_format(str(directory / f"{name}.d25.w2v.bin"), binary=True)
     (folder / "tatoeba").symlink_to(data / "tatoeba")
 
 
 def test_official_models_with_their_vectors(data, tmp_path):
-    """From lower-case sub-words back to capitals and digits, and with vectors to begin with."""
+    """The embeddings start as the vectors; capitals and digits are restored."""
     write_official_models(data, tmp_path)
     config = configure(
         tmp_path,
@@ -302,7 +309,7 @@ def test_official_models_with_their_vectors(data, tmp_path):
     vectors = official_vectors(trainer.target_tokenizer, "de", 25, tmp_path)
     embeddings = keras.ops.convert_to_numpy(trainer.model.target_embedding.embeddings)
     np.testing.assert_allclose(embeddings[1:], vectors[1:])
-    assert embeddings[0].any()  # padding has no vector and keeps its random start
+    assert embeddings[0].any()  # padding has no vector
 
     target = trainer.target_tokenizer
     restored = "Ich sehe 25 rote Häuser."
@@ -318,17 +325,17 @@ def test_official_models_with_their_vectors(data, tmp_path):
 
 
 def test_dropout_of_merges(data, tmp_path):
-    """Each epoch has other sub-words of the same sentences; a second run has the same."""
+    """Each epoch has other sub-words of the same sentences, the same in every run."""
     config = configure(data, "tokenizer.dropout=0.3", "training.max_epochs=2")
     trainer, again = (Trainer(config, tmp_path / name) for name in ("a", "b"))
     rows = trainer.fit()
     steps = len(again.batches)
     assert [row["step"] for row in rows] == [steps, 2 * steps]
-    assert not trainer._validation.batches.resampled
+    assert not trainer.data.validation.resampled
 
     stream = again._stream
-    stream.locate(4 * steps)  # deals the epochs
-    first, second = stream.lengths[:2]
+    stream.locate(4 * steps)  # encodes the epochs
+    first, second = stream.epoch_lengths[:2]
     sizes = [
         sum(int(np.count_nonzero(target)) for _, target, _ in stream.take(begin, end))
         for begin, end in ((0, first), (first, first + second))
@@ -338,13 +345,13 @@ def test_dropout_of_merges(data, tmp_path):
     assert len(again.batches.pairs) == len(again.corpus.train)
 
 
-def test_keras_has_no_state_of_ours():
+def test_the_global_precision_is_unchanged():
     """A run must not change the precision of models made after it."""
     assert keras.config.dtype_policy().name == "float32"
 
 
-def test_samples_too_long_and_several_translations_end_no_training(data, tmp_path):
-    """A sample longer than the model takes is translated in parts, and shown without attention."""
+def test_long_samples_and_several_translations(data, tmp_path):
+    """A sample that is too long for the model is translated in parts, without attention."""
     long = "I see 5 red cars. " * 20
     config = configure(
         data,
@@ -357,18 +364,17 @@ def test_samples_too_long_and_several_translations_end_no_training(data, tmp_pat
     )
     trainer = Trainer(config, tmp_path / "run")
     assert len(trainer.batches.pairs) > len(trainer.corpus.train)
-    assert "(of train with its variants)" in trainer.corpus_table()
+    assert "(of train with its variants)" in trainer.data.table()
     translator = Translator.from_config(
         config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
     )
     rows = trainer.fit(translator)
     assert rows[-1]["val_bleu"] >= 0
     assert (tmp_path / "run" / "samples.txt").read_text().count("→") == 3
-    trainer._lock.release()
 
 
-def test_a_run_stopped_before_any_validation_translates_with_its_weights(data, tmp_path):
-    """Also where translations are computed in another precision, with a copy of the model."""
+def test_translations_of_a_run_without_a_validation(data, tmp_path):
+    """A copy of the model, in another precision, gets its weights."""
     config = configure(data, "training.max_steps=1", "training.precision=mixed_bfloat16")
     trainer = Trainer(config, tmp_path / "run")
     assert trainer.translation_model is not trainer.model
@@ -378,31 +384,6 @@ def test_a_run_stopped_before_any_validation_translates_with_its_weights(data, t
         trainer.model.get_weights(), trainer.translation_model.get_weights(), strict=True
     ):
         np.testing.assert_array_equal(one, other)
-    trainer._lock.release()
-
-
-def test_translations_are_scored_from_everywhere(run):
-    """Many a corpus begins with its shortest sentences."""
-    trainer, *_ = run
-    asked = []
-
-    class Translator:
-        def translate(self, sentences, n_best):
-            asked.append(sentences)
-            return sentences
-
-    held_out = [source for source, _ in trainer.corpus.validation]
-    for count in (3, len(held_out), 10**6):
-        trainer.config = dataclasses.replace(
-            trainer.config,
-            training=dataclasses.replace(trainer.config.training, validation_translations=count),
-        )
-        assert set(trainer._translation_scores(Translator())) == {"val_bleu", "val_chrf"}
-    few, *whole = asked
-    assert whole == 2 * [held_out]
-    places = [held_out.index(sentence) for sentence in few]
-    assert len(set(places)) == 3
-    assert max(places) >= len(held_out) / 2
 
 
 def test_the_learning_rate_falls_at_the_end(data, tmp_path):

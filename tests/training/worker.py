@@ -1,16 +1,18 @@
-"""One process of a run that several share: python -m tests.training.worker DATA FOLDER SIZE NUMBER
-PORT [KEY=VALUE ...]; a size of 1 is a run of its own."""
+"""One process of a run.
+
+python -m tests.training.worker DATA FOLDER SIZE INDEX PORT [KEY=VALUE ...]
+"""
 
 import sys
 from pathlib import Path
 
-from transformer_tf.startup import import_keras_quietly
+from transformer_tf.utils.startup import import_keras_quietly
 
 if __name__ == "__main__":
-    data, folder, size, number, port, *overrides = sys.argv[1:]
+    data, folder, size, index, port, *overrides = sys.argv[1:]
     from transformer_tf.training.distribution import join
 
-    group = join(f"localhost:{port}", int(size), int(number)) if int(size) > 1 else None
+    group = join(f"localhost:{port}", int(size), int(index)) if int(size) > 1 else None
     import_keras_quietly()
     from transformer_tf.config import load_config, load_run_config
     from transformer_tf.training.trainer import Trainer

@@ -1,8 +1,15 @@
-"""Pictures of attention scores, made from NumPy arrays and tokens alone."""
+"""Pictures of attention scores, made from NumPy arrays and tokens."""
 
-from transformer_tf.attention_maps.diagrams import plot_positional_encoding, plot_schedule
-from transformer_tf.attention_maps.figure import FILE_SUFFIXES, plot_attention, save_figure
-from transformer_tf.attention_maps.page import PageMap, PageSentence, render_page, save_page
+from typing import TYPE_CHECKING
+
+from transformer_tf.utils.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from transformer_tf.attention_maps.diagrams import plot_positional_encoding, plot_schedule
+    from transformer_tf.attention_maps.heat_map import plot_attention
+    from transformer_tf.attention_maps.page import PageMap, PageSentence, render_page, save_page
+    from transformer_tf.utils.figures import save_figure
+    from transformer_tf.utils.files import FILE_SUFFIXES
 
 __all__ = [
     "FILE_SUFFIXES",
@@ -15,3 +22,19 @@ __all__ = [
     "save_figure",
     "save_page",
 ]
+
+# Matplotlib takes a second to import, and translations and pages do not need it.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "FILE_SUFFIXES": "transformer_tf.utils.files",
+        "PageMap": "transformer_tf.attention_maps.page",
+        "PageSentence": "transformer_tf.attention_maps.page",
+        "plot_attention": "transformer_tf.attention_maps.heat_map",
+        "plot_positional_encoding": "transformer_tf.attention_maps.diagrams",
+        "plot_schedule": "transformer_tf.attention_maps.diagrams",
+        "render_page": "transformer_tf.attention_maps.page",
+        "save_figure": "transformer_tf.utils.figures",
+        "save_page": "transformer_tf.attention_maps.page",
+    },
+)

@@ -1,21 +1,22 @@
-"""Two pictures from the tutorial: positions as the model sees them, and the learning rate."""
+"""Diagrams of the positional encoding and of the learning rate."""
 
 from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+from transformer_tf.utils.figures import SIGNED_COLORS, WEIGHT_COLORS, figure_style, new_figure
 
 
 def plot_positional_encoding(encoding: npt.ArrayLike) -> Figure:
-    """Draw a positional encoding, and how alike its positions are.
+    """Draws a positional encoding and the similarity of its positions.
 
     Args:
         encoding: Array `(length, d_model)` with values from -1 to 1.
 
     Returns:
-        A figure of two panels: the values, and the cosine of the angle between every two positions.
+        A figure of two panels: the values, and the cosine of the angle between any two positions.
 
     Raises:
         ValueError: If the array has another shape.
@@ -27,48 +28,54 @@ def plot_positional_encoding(encoding: npt.ArrayLike) -> Figure:
             f"Received: encoding.shape={values.shape}"
         )
     directions = values / np.linalg.norm(values, axis=-1, keepdims=True)
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    image = left.imshow(
-        values, cmap="RdBu", vmin=-1, vmax=1, aspect="auto", interpolation="nearest", origin="lower"
-    )
-    left.set(title="Positional encoding", xlabel="dimension", ylabel="position")
-    figure.colorbar(image, ax=left, label="value")
-    image = right.imshow(
-        directions @ directions.T, cmap="viridis", vmax=1, interpolation="nearest", origin="lower"
-    )
-    right.set(title="How alike two positions are", xlabel="position", ylabel="position")
-    figure.colorbar(image, ax=right, label="cosine of their angle")
+    with figure_style():
+        figure = new_figure(11, 4.5)
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        image = left.imshow(
+            values, cmap=SIGNED_COLORS, vmin=-1, vmax=1, aspect="auto", origin="lower"
+        )
+        left.set(title="Positional encoding", xlabel="dimension", ylabel="position")
+        figure.colorbar(image, ax=left, label="value", pad=0.02).outline.set_visible(False)
+        image = right.imshow(
+            directions @ directions.T, cmap=WEIGHT_COLORS, vmax=1, aspect="auto", origin="lower"
+        )
+        right.set(title="Similarity of two positions", xlabel="position", ylabel="position")
+        bar = figure.colorbar(image, ax=right, label="cosine of their angle", pad=0.02)
+        bar.outline.set_visible(False)
+        figure.draw_without_rendering()
     return figure
 
 
 def plot_schedule(rates: Mapping[str, npt.ArrayLike]) -> Figure:
-    """Draw learning rates over the steps of a training.
+    """Draws learning rates over the steps of a training.
 
     Args:
-        rates: By a label for the legend the rate at each step, from step 1 on.
+        rates: For each label of the legend, the rate at each step, from step 1 on.
 
     Returns:
-        The figure.
+        A figure with one curve for each label.
 
     Raises:
-        ValueError: If there is no curve, or a curve is not a list of rates.
+        ValueError: If there is no curve, or a curve is not a non-empty list of numbers.
     """
     if not rates:
         raise ValueError("`rates` must hold at least one curve. Received: none")
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    for label, curve in rates.items():
-        values = np.asarray(curve, dtype=np.float64)
+    curves = {label: np.asarray(curve, dtype=np.float64) for label, curve in rates.items()}
+    for label, values in curves.items():
         if values.ndim != 1 or not values.size:
             raise ValueError(
-                f"The rates of {label!r} must have one axis, not empty. "
+                f"The rates of {label!r} must be a non-empty list of numbers. "
                 f"Received: shape={values.shape}"
             )
-        axes.plot(np.arange(1, len(values) + 1), values, label=label)
-    axes.set(title="Learning rate", xlabel="step", ylabel="rate", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    axes.legend()
+    with figure_style():
+        figure = new_figure(7, 4)
+        axes = figure.subplots()
+        for label, values in curves.items():
+            axes.plot(np.arange(1, len(values) + 1), values, label=label)
+        axes.set(title="Learning rate", xlabel="step", ylabel="rate", xlim=(0, None))
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.grid()
+        axes.legend()
+        figure.draw_without_rendering()
     return figure

@@ -6,29 +6,21 @@ one style and its one script. Text reaches it as JSON and is set as text, never 
 
 import base64
 import dataclasses
-import hashlib
 import html
 import json
 import os
 import string
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib import colormaps
 
-from transformer_tf.files import write_whole
-from transformer_tf.text.words import (
-    group_words,
-    is_special,
-    write_token,
-    write_word,
-)
+from transformer_tf.attention_maps.bundle import bundle_script, source_hash
+from transformer_tf.utils.files import atomic_write_bytes
 
-_COLORS = 17  # anchors of the colour map; what lies between is mixed
+BROWSER_FILES = Path(__file__).parent / "browser"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,13 +28,11 @@ class PageMap:
     """The scores of one kind of attention.
 
     Attributes:
-        title: What to call it, such as "Cross-attention".
         scores: Array `(num_layers, num_heads, query_len, key_len)` with values from 0 to 1.
         queries: The `query_len` tokens that attend, with `▁` where a word begins.
         keys: The `key_len` tokens attended to, likewise.
     """
 
-    title: str
     scores: npt.ArrayLike
     queries: Sequence[str]
     keys: Sequence[str]
@@ -55,7 +45,7 @@ class PageSentence:
     Attributes:
         source: The sentence.
         translation: Its translation.
-        maps: By a short name such as `cross` the scores of that kind.
+        maps: The scores by kind: `encoder`, `decoder`, `cross`.
     """
 
     source: str
@@ -86,9 +76,8 @@ def render_page(sentences: Sequence[PageSentence]) -> str:
             "All sentences must have maps of the same kinds, at least one. "
             f"Received: {', '.join(map(str, dict.fromkeys(map(tuple, kinds))))}"
         )
-    colors = colormaps["viridis"](np.linspace(0, 1, _COLORS))[:, :3]
     data = {
-        "colors": np.rint(255 * colors).astype(int).tolist(),
+        "languages": {"source": "the sentence", "target": "the translation"},
         "sentences": [
             {
                 "source": sentence.source,
@@ -98,21 +87,35 @@ def render_page(sentences: Sequence[PageSentence]) -> str:
             for sentence in sentences
         ],
     }
-    files = resources.files(__package__)
-    template, style, script = (
-        (files / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
-    )
+    style = (BROWSER_FILES / "page.css").read_text(encoding="utf-8")
+    script = bundle_script(BROWSER_FILES / "page.js")
+    template = (BROWSER_FILES / "page.html").read_text(encoding="utf-8")
     return string.Template(template).substitute(
         title=html.escape(f"Attention: {sentences[0].source}"),
         policy=(
             "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-            f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+            f"style-src {source_hash(style)}; script-src {source_hash(script)}"
         ),
         style=style,
+        attention=attention_markup(),
         script=script,
-        # `</script>` or `<!--` in a sentence must not end the element that it stands in.
-        data=json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        data=embedded_json(data),
     )
+
+
+def attention_markup(side: str = "") -> str:
+    """The elements that `attention_view.js` fills.
+
+    Args:
+        side: HTML that stands under the small maps.
+    """
+    template = (BROWSER_FILES / "attention.html").read_text(encoding="utf-8")
+    return string.Template(template).substitute(side=side)
+
+
+def embedded_json(data: Any) -> str:
+    """JSON for a `<script>` element, which no text in it can end."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -> None:
@@ -130,7 +133,7 @@ def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Half a character, as a damaged argument may have, becomes a question mark.
-    write_whole(path, content.encode("utf-8", "replace"))
+    atomic_write_bytes(path, content.encode("utf-8", "replace"))
 
 
 def _map(kind: str, each: PageMap) -> dict[str, Any]:
@@ -148,27 +151,9 @@ def _map(kind: str, each: PageMap) -> dict[str, Any]:
         )
     weights = np.rint(255 * scores.clip(0, 1)).astype(np.uint8)
     return {
-        "title": each.title,
         "layers": scores.shape[0],
         "heads": scores.shape[1],
-        "queries": _axis(each.queries),
-        "keys": _axis(each.keys),
+        "queries": list(each.queries),
+        "keys": list(each.keys),
         "scores": base64.b64encode(weights.tobytes()).decode("ascii"),
     }
-
-
-def _axis(tokens: Sequence[str]) -> dict[str, Any]:
-    return {
-        "tokens": [write_token(token) for token in tokens],
-        "special": [position for position, token in enumerate(tokens) if is_special(token)],
-        "words": [
-            {"label": write_word([tokens[i] for i in group]), "positions": group}
-            for group in group_words(tokens)
-        ],
-    }
-
-
-def _hash(text: str) -> str:
-    """What a content security policy calls an inline element by."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -7,29 +7,35 @@ from pathlib import Path
 
 from transformer_tf.commands import add_checkpoint, project_folder
 from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.startup import import_keras_quietly, run_command
+from transformer_tf.utils.startup import import_keras_quietly, run_command
 
-# Options of the comparison with references, and their defaults.
+# The options for scores against references, with their defaults.
 SCORING = {"lowercase": False, "moses": False, "worst": 10, "resamples": 1000}
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Reads the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(
         description="Translate sentences and compare the translations with references: BLEU, chrF, "
         "chrF++ and TER, by length, and the worst sentences."
     )
     add_checkpoint(parser)
     parser.add_argument(
-        "--split", choices=("validation", "test"), help="of the run's own pairs; test by default"
+        "--split",
+        choices=("validation", "test"),
+        help="score these pairs of the run; by default test",
     )
-    parser.add_argument("--source", type=Path, metavar="FILE", help="a sentence a line, instead")
-    parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations")
-    parser.add_argument("--lowercase", action="store_true", help="capitals do not count")
+    parser.add_argument(
+        "--source", type=Path, metavar="FILE", help="score these sentences, one on each line"
+    )
+    parser.add_argument(
+        "--reference", type=Path, metavar="FILE", help="their reference translations"
+    )
+    parser.add_argument("--lowercase", action="store_true", help="ignore case")
     parser.add_argument(
         "--moses",
         action="store_true",
-        help="BLEU over lower-cased Moses tokens, too, to compare with papers that have it",
+        help="add BLEU over lower-cased Moses tokens, as some papers report it",
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
     parser.add_argument(
@@ -49,23 +55,23 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--alignments",
         action="store_true",
-        help="measure word alignments instead, on the phrasebook (English to German), "
+        help="score word alignments on the phrasebook (English to German) instead, "
         "and find the heads that align best",
     )
     parser.add_argument(
         "--challenge",
         type=Path,
         metavar="FILE",
-        help="translate hard sentences instead, such as examples/challenge.tsv, and count how many "
-        "translations have what the file expects",
+        help="translate hard sentences instead, such as examples/challenge.tsv, and count the "
+        "translations that match the patterns in the file",
     )
     parser.add_argument(
         "overrides",
         nargs="*",
         metavar="decoding.key=value",
-        help="changes how translations are searched for",
+        help="change a key of the search, such as decoding.beam_size=4",
     )
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     if (arguments.source is None) != (arguments.reference is None):
         parser.error("--source and --reference go together")
     if arguments.source and arguments.split:
@@ -74,21 +80,21 @@ def parse_arguments() -> argparse.Namespace:
         if not getattr(arguments, name):
             continue
         if arguments.source or arguments.split:
-            parser.error(f"--{name} has sentences of its own")
+            parser.error(f"--{name} brings its own sentences: leave out --split and files")
         for other, default in SCORING.items():
             if getattr(arguments, other) != default:
-                parser.error(f"--{name} goes without --{other}")
+                parser.error(f"--{name} cannot be combined with --{other}")
     if arguments.alignments and arguments.challenge:
         parser.error("give --alignments or --challenge, not both")
     if arguments.worst < 0 or arguments.resamples < 0 or arguments.resamples == 1:
-        parser.error("--worst is at least 0, --resamples 0 or at least 2")
+        parser.error("--worst must be at least 0, and --resamples 0 or at least 2")
     return arguments
 
 
 def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, str]]:
-    """The sentences with their references."""
-    from transformer_tf.text.corpora import load_held_out
-    from transformer_tf.text.lines import read_lines
+    """Reads the sentences and their references."""
+    from transformer_tf.text.corpora.corpus import load_held_out
+    from transformer_tf.text.corpora.lines import read_lines
 
     if not arguments.source:
         return load_held_out(folder, arguments.split or "test")
@@ -96,16 +102,16 @@ def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, s
     if len(sources) != len(references) or not sources:
         raise DataError(
             f"{arguments.source} has {len(sources)} lines and {arguments.reference} "
-            f"{len(references)}; there must be one reference for each, and at least one"
+            f"{len(references)}; each sentence needs one reference, and there must be at least one"
         )
     return list(zip(sources, references, strict=True))
 
 
 def main() -> None:
-    """Scores what the command line says."""
+    """Scores a translator."""
     arguments = parse_arguments()
     from transformer_tf.checkpoint import find_checkpoint, load_checkpoint
-    from transformer_tf.scoring import check_moses
+    from transformer_tf.evaluation.scores import check_moses
 
     if arguments.moses:
         check_moses()
@@ -114,15 +120,9 @@ def main() -> None:
     if not (arguments.alignments or arguments.challenge):
         pairs = read_pairs(arguments, folder)
     import_keras_quietly()
-    from transformer_tf.evaluation import (
-        AlignmentReport,
-        ChallengeReport,
-        Report,
-        challenge,
-        evaluate_alignments,
-        read_challenges,
-        report,
-    )
+    from transformer_tf.evaluation.alignment_error import AlignmentReport, evaluate_alignments
+    from transformer_tf.evaluation.challenge import ChallengeReport, challenge, read_challenges
+    from transformer_tf.evaluation.report import Report, report
     from transformer_tf.translator import Translator
 
     config, model, source, target = load_checkpoint(folder, arguments.overrides)
@@ -146,8 +146,8 @@ def main() -> None:
             config.data.target_language if arguments.moses else None,
             progress=True,
         )
-        of = arguments.source or f"{arguments.split or 'test'} split"
-        title = f"{folder}, {of}"
+        origin = arguments.source or f"{arguments.split or 'test'} split"
+        title = f"{folder}, {origin}"
     if arguments.json:
         print(json.dumps({"checkpoint": str(folder), **dataclasses.asdict(found)}))
     else:

@@ -4,53 +4,72 @@ import argparse
 from pathlib import Path
 
 from transformer_tf.commands import add_checkpoint, project_folder
-from transformer_tf.startup import import_keras_quietly, run_command
+from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Reads the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(
-        description="Write a checkpoint for another engine, or to be handed on."
+        description="Export a translator for another engine, or as a smaller checkpoint."
     )
     parser.add_argument(
         "--format",
         required=True,
-        choices=("ctranslate2", "saved-model", "onnx", "checkpoint"),
-        help="what it is for: the C++ engine, TensorFlow alone, an ONNX runtime, or this package, "
-        "without what only training needs",
+        choices=("ctranslate2", "saved-model", "onnx", "web", "checkpoint"),
+        help="for CTranslate2 (C++), TensorFlow alone, an ONNX runtime, a web page, or for this "
+        "package without the files that only training needs",
     )
-    add_checkpoint(parser)
-    parser.add_argument("--output", type=Path, metavar="DIR", required=True, help="the new folder")
+    add_checkpoint(parser, several=True)
     parser.add_argument(
-        "--quantization", choices=QUANTIZATIONS, help="store weights so; by default as float32"
+        "--output",
+        type=Path,
+        metavar="DIR",
+        required=True,
+        help="the new folder; the new file for --single-file",
+    )
+    parser.add_argument(
+        "--single-file", action="store_true", help="for web: write one HTML file, not a folder"
+    )
+    parser.add_argument(
+        "--quantization",
+        choices=QUANTIZATIONS,
+        help="type of the stored weights; by default int8 for web, else float32",
     )
     parser.add_argument(
         "overrides",
         nargs="*",
         metavar="decoding.key=value",
-        help="for checkpoint and saved-model: how to search",
+        help="change a key of the search (--format checkpoint and saved-model)",
     )
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     if arguments.format == "checkpoint" and arguments.quantization not in (None, "float16"):
         parser.error("--format checkpoint stores weights as float32, or --quantization float16")
     if arguments.format in ("saved-model", "onnx") and arguments.quantization:
         parser.error(f"--format {arguments.format} stores weights as float32")
-    if arguments.format in ("ctranslate2", "onnx") and arguments.overrides:
+    if arguments.format == "web" and arguments.quantization not in (None, "int8", "float16"):
+        parser.error("--format web stores weights as int8 or float16")
+    if arguments.format != "web" and arguments.single_file:
+        parser.error("--single-file is for --format web")
+    if arguments.format != "web" and len(arguments.checkpoint or ()) > 1:
+        parser.error("only --format web takes several checkpoints")
+    if arguments.format in ("ctranslate2", "onnx", "web") and arguments.overrides:
         parser.error(f"{arguments.overrides[0]} is for --format checkpoint and saved-model")
     return arguments
 
 
 def main() -> None:
-    """Exports what the command line says."""
+    """Exports a translator."""
     arguments = parse_arguments()
     import_keras_quietly()
     from transformer_tf.checkpoint import find_checkpoint
 
-    folder = find_checkpoint(project_folder(), arguments.checkpoint)
+    named = arguments.checkpoint or [None]
+    folders = [find_checkpoint(project_folder(), name) for name in named]
+    folder = folders[0]
     if arguments.format == "checkpoint":
-        from transformer_tf.export.lean import export_checkpoint
+        from transformer_tf.export.checkpoint_export import export_checkpoint
 
         half = arguments.quantization == "float16"
         export_checkpoint(folder, arguments.output, half, arguments.overrides)
@@ -62,11 +81,16 @@ def main() -> None:
         from transformer_tf.export.onnx import export_onnx
 
         export_onnx(folder, arguments.output)
+    elif arguments.format == "web":
+        from transformer_tf.export.web.site import Quantization, export_web
+
+        quantization: Quantization = arguments.quantization or "int8"
+        export_web(folders, arguments.output, quantization, arguments.single_file)
     else:
         from transformer_tf.export.ctranslate2 import export_ctranslate2
 
         export_ctranslate2(folder, arguments.output, arguments.quantization)
-    print(f"{folder} → {arguments.output}")
+    print(f"{', '.join(map(str, folders))} → {arguments.output}")
 
 
 def command() -> int:

@@ -1,7 +1,10 @@
-"""Translate "a sentence", or --input FILE, or lines on stdin."""
+"""Translates a sentence, a file, standard input, or what the user types at a prompt."""
 
 import argparse
+import contextlib
 import io
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -9,213 +12,280 @@ from pathlib import Path
 
 from transformer_tf.commands import add_checkpoint, project_folder
 from transformer_tf.errors import ConfigError, DataError, TransformerTFError
-from transformer_tf.startup import (
-    import_keras_quietly,
-    leave_graphs_as_they_are,
-    run_command,
-)
+from transformer_tf.utils.files import FILE_SUFFIXES
+from transformer_tf.utils.startup import run_command
 
-PICTURES = (".png", ".svg", ".pdf")
 PAGE = ".html"
-MOST_ON_A_PAGE = 200
+MAX_PAGE_SENTENCES = 200
 LINES_AT_A_TIME = 4096
-# Options of the search, as they are named here and in the configuration.
+# Search options: the same names on the command line and in the configuration.
 SEARCH = {
-    "beam_size": (int, "N", "keep N hypotheses side by side; 1 is greedy search"),
+    "beam_size": (int, "N", "number of hypotheses to keep; 1 is greedy search"),
     "length_penalty": (float, "A", "rank by log-probability / ((5 + length) / 6)^A"),
-    "coverage_penalty": (float, "B", "weight of source words that were little looked at"),
-    "n_best": (int, "N", "the N best translations, each with line number and score"),
-    "batch_size": (int, "N", "sentences translated at a time"),
-    "min_length": (int, "N", "fewest sub-words of a translation"),
-    "max_length": (int, "N", "most sub-words of a translation"),
-    "temperature": (float, "T", "draw tokens at random from softmax(logits / T)"),
-    "top_k": (int, "K", "draw from the K likeliest tokens"),
-    "top_p": (float, "P", "draw from the likeliest tokens that share P"),
-    "seed": (int, "N", "seed of the draws"),
+    "n_best": (int, "N", "write the N best translations, with line number and score"),
+    "batch_size": (int, "N", "number of sentences to translate at a time"),
+    "min_length": (int, "N", "minimum number of sub-words of a translation"),
+    "max_length": (int, "N", "maximum number of sub-words of a translation"),
+    "temperature": (float, "T", "sample tokens from softmax(logits / T)"),
+    "top_k": (int, "K", "sample from the K most probable tokens; needs --temperature"),
+    "top_p": (
+        float,
+        "P",
+        "sample from the most probable tokens with total probability P; needs --temperature",
+    ),
+    "seed": (int, "N", "seed of the sampling; needs --temperature"),
 }
+PROMPT_HELP = """Type a sentence and press Enter to translate it.
+The arrow keys edit the line and recall earlier sentences.
+:help shows this text. :quit, an empty line or Ctrl-D ends the program."""
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Reads the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(
-        description="Translate a sentence, a file or the lines of standard input; "
-        "started bare in a terminal, it asks for sentences."
+        description="Translate a sentence, a file or the lines of standard input. "
+        "Without a sentence or file, in a terminal, prompt for sentences."
     )
-    parser.add_argument("sentence", nargs="?", help="what to translate")
+    parser.add_argument("sentence", nargs="?", help="the sentence to translate, in quotes")
     add_checkpoint(parser)
     parser.add_argument(
         "--engine",
-        choices=("keras", "ctranslate2"),
-        default="keras",
-        help="what to search with; ctranslate2 needs a folder that was exported for it",
+        choices=("auto", "numpy", "keras", "ctranslate2"),
+        default="auto",
+        help="the search engine; auto (default) is numpy, which starts at once, or keras for "
+        "sampling; ctranslate2 needs an exported checkpoint",
     )
-    files = parser.add_argument_group("files")
-    files.add_argument(
-        "--input", type=Path, metavar="FILE", help="translate the lines of a UTF-8 file"
-    )
-    files.add_argument(
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="write there instead of to standard output, some thousand lines at a time",
-    )
-    files.add_argument(
-        "--resume", action="store_true", help="go on after the last whole line of --output"
-    )
-    files.add_argument(
-        "--json", action="store_true", help="write one JSON object a line, with all that is known"
-    )
-    files.add_argument("--scores", action="store_true", help="write score, tab, translation")
-    search = parser.add_argument_group("search", "by default as in the checkpoint's config.yaml")
+    add_file_options(parser.add_argument_group("files"))
+    search = parser.add_argument_group("search", "Defaults: the checkpoint's config.yaml.")
     for name, (kind, metavar, text) in SEARCH.items():
-        search.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=text)
-    search.add_argument("--prefix", metavar="TEXT", help="what the translation begins with")
+        search.add_argument(option(name), type=kind, metavar=metavar, help=text)
+    search.add_argument("--prefix", metavar="TEXT", help="the beginning of the translation")
     search.add_argument(
         "--replace-unknowns",
         action="store_true",
-        help="write the source word that was looked at most for an unknown one",
+        help="replace an unknown token by the source token with the most attention",
     )
-    pictures = parser.add_argument_group("attention")
-    pictures.add_argument(
-        "--attention",
-        type=Path,
-        metavar="FILE",
-        help="draw the attention of the sentence as .png, .svg or .pdf; as .html a page to explore "
-        "every kind, layer and head of the sentence or of the lines of --input",
-    )
-    pictures.add_argument(
-        "--kind",
-        choices=("encoder", "decoder", "cross"),
-        help="encoder or decoder self-attention, or cross-attention (default)",
-    )
-    pictures.add_argument(
-        "--layer", type=number_or("all"), metavar="N", help="from 1, the last by default, or all"
-    )
-    pictures.add_argument(
-        "--head", type=number_or("all", "mean"), metavar="N", help="from 1; all (default), or mean"
-    )
-    pictures.add_argument("--words", action="store_true", help="merge sub-words to words")
-    pictures.add_argument(
-        "--hide-special", action="store_true", help="leave out the start and end tokens"
-    )
-    pictures.add_argument("--numbers", action="store_true", help="write the weights into the cells")
-    pictures.add_argument(
-        "--alignment",
-        choices=("pharaoh",),
-        help="write translation, tab, word alignment: 0-0 1-2 (source word-target word)",
-    )
-    arguments = parser.parse_args()
+    add_attention_options(parser.add_argument_group("attention"))
+    arguments, rest = parser.parse_known_args()
+    if rest and arguments.sentence is not None and not any(word[0] == "-" for word in rest):
+        parser.error(f'put the sentence in quotes: "{" ".join([arguments.sentence, *rest])}"')
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if arguments.sentence is not None and arguments.input:
         parser.error("give a sentence or --input, not both")
     check_attention(parser, arguments)
     for name in ("attention", "alignment", "replace_unknowns"):
         if arguments.engine == "ctranslate2" and getattr(arguments, name):
-            parser.error(f"--{name.replace('_', '-')} needs the checkpoint itself, --engine keras")
+            parser.error(f"{option(name)} needs --engine keras, and the checkpoint itself")
     if arguments.resume and not (arguments.input and arguments.output):
         parser.error("--resume needs --input and --output")
     if arguments.resume and (arguments.n_best or 1) > 1 and not arguments.json:
-        parser.error("--resume needs one line for each line: --n-best 1, or --json")
+        parser.error("--resume needs one output line for each input line: --n-best 1, or --json")
     return arguments
 
 
-def is_pipe(path: Path) -> bool:
-    """Whether a path is there, but no ordinary file or folder."""
-    return path.exists() and not path.is_file() and not path.is_dir()
+def add_file_options(group: argparse._ArgumentGroup) -> None:
+    """Adds the options for input and output."""
+    group.add_argument(
+        "--input", type=Path, metavar="FILE", help="translate each line of a UTF-8 file"
+    )
+    group.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=f"write to a file instead of standard output, {LINES_AT_A_TIME} lines at a time",
+    )
+    group.add_argument(
+        "--resume", action="store_true", help="continue after the last complete line of --output"
+    )
+    group.add_argument(
+        "--json",
+        action="store_true",
+        help="write a JSON object per line, with tokens and all scores",
+    )
+    group.add_argument(
+        "--scores", action="store_true", help="write the score and a tab before each translation"
+    )
+
+
+def add_attention_options(group: argparse._ArgumentGroup) -> None:
+    """Adds the options for heat maps and word alignments."""
+    group.add_argument(
+        "--attention",
+        type=Path,
+        metavar="FILE",
+        help="write the attention of the sentence as a .png, .svg or .pdf picture, or that of the "
+        "sentence or the lines of --input as an interactive .html page",
+    )
+    group.add_argument(
+        "--kind",
+        choices=("encoder", "decoder", "cross"),
+        help="encoder or decoder self-attention, or cross-attention (default)",
+    )
+    group.add_argument(
+        "--layer", type=number_or("all"), metavar="N", help="from 1, or all; default: the last"
+    )
+    group.add_argument(
+        "--head", type=number_or("all", "mean"), metavar="N", help="from 1, mean, or all (default)"
+    )
+    group.add_argument("--words", action="store_true", help="merge sub-words into words")
+    group.add_argument(
+        "--hide-special", action="store_true", help="leave out the start and end tokens"
+    )
+    group.add_argument("--numbers", action="store_true", help="write the weights in the cells")
+    group.add_argument(
+        "--alignment",
+        choices=("pharaoh",),
+        help="write a tab and the word alignment after each translation; 0-0 1-2 links source word "
+        "0 with target word 0, and source word 1 with target word 2",
+    )
+
+
+def option(name: str) -> str:
+    """Returns the option for a key of the configuration: `--beam-size` for `beam_size`."""
+    return f"--{name.replace('_', '-')}"
 
 
 def number_or(*names: str) -> Callable[[str], int | str]:
-    """A type of option: a number, or one of some names."""
+    """Returns an argparse type that takes an integer or one of the names."""
 
     def number_or_name(text: str) -> int | str:
-        return text if text in names else int(text)
+        if text in names:
+            return text
+        try:
+            return int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"must be a number or {' or '.join(names)}, not {text}"
+            ) from None
 
     return number_or_name
 
 
 def check_attention(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Ends with an error where the options of pictures contradict each other."""
-    chosen = {
-        f"--{name.replace('_', '-')}": getattr(arguments, name)
-        for name in ("kind", "layer", "head", "words", "hide_special", "numbers")
-    }
-    given = [name for name, value in chosen.items() if value is not None and value is not False]
+    """Exits with an error if attention options contradict each other or other options."""
+
+    def is_given(name: str) -> bool:
+        value = getattr(arguments, name)
+        return value is not None and value is not False  # but `--head 0` is given
+
+    names = ("kind", "layer", "head", "words", "hide_special", "numbers")
+    given = [option(name) for name in names if is_given(name)]
     if arguments.attention is None:
         if given:
             parser.error(f"{given[0]} needs --attention")
         return
     suffix = arguments.attention.suffix.lower()
-    if suffix not in (*PICTURES, PAGE):
-        parser.error(f"--attention FILE must end in {', '.join((*PICTURES, PAGE))}")
+    if suffix not in (*FILE_SUFFIXES, PAGE):
+        parser.error(f"--attention FILE must end in {', '.join((*FILE_SUFFIXES, PAGE))}")
     if suffix == PAGE and given:
-        parser.error(f"{given[0]} is for pictures: the page has everything to choose from")
+        parser.error(f"{given[0]} is for pictures: a page shows every kind, layer and head")
     if arguments.sentence is None and not (suffix == PAGE and arguments.input):
         parser.error("--attention needs a sentence, or --input and a .html page")
     for name in ("resume", "json", "scores", "alignment", "prefix", "n_best"):
-        if getattr(arguments, name) not in (None, False):
-            parser.error(f"--attention goes without --{name.replace('_', '-')}")
+        if is_given(name):
+            parser.error(f"--attention cannot be combined with {option(name)}")
 
 
 def load(arguments: argparse.Namespace):
-    """The translator, with the options of the command line."""
+    """Loads the translator, with the search options of the command line."""
     from transformer_tf.checkpoint import find_checkpoint
 
+    folder = find_checkpoint(project_folder(), arguments.checkpoint)
     given = {name: getattr(arguments, name) for name in SEARCH}
-    overrides = [f"decoding.{name}={value}" for name, value in given.items() if value is not None]
+    given = {name: value for name, value in given.items() if value is not None}
+    check_search_options(folder, given)
+    overrides = [f"decoding.{name}={value}" for name, value in given.items()]
     if arguments.scores or arguments.json:
         overrides.append("decoding.scores=true")
     if arguments.replace_unknowns:
         overrides.append("decoding.replace_unknowns=true")
     if arguments.alignment:
         overrides.append("decoding.alignment=true")
-    folder = find_checkpoint(project_folder(), arguments.checkpoint)
-    if arguments.engine == "ctranslate2":
-        from transformer_tf.export.ctranslate2 import load_translator
-
-        return load_translator(folder, overrides)
-    import_keras_quietly()
-    if arguments.sentence is not None:
-        leave_graphs_as_they_are()
     from transformer_tf.translator import Translator
 
-    return Translator.load(folder, overrides)
+    engine = arguments.engine
+    if engine == "auto" and arguments.temperature:  # sampling needs Keras
+        engine = "keras"
+    if engine == "keras" and sys.stderr.isatty():
+        print(f"Loading {folder} with Keras takes a few seconds.", file=sys.stderr)
+    return Translator.load(folder, overrides, engine)
+
+
+def check_search_options(folder: Path, given: dict[str, int | float]) -> None:
+    """Checks the search options before the slow start, with errors that name the options.
+
+    Raises:
+        ConfigError: If an option is out of range or has no effect.
+    """
+    from transformer_tf.checkpoint import CONFIG_FILE
+    from transformer_tf.config import load_saved_config
+
+    if not given or not (folder / CONFIG_FILE).is_file():
+        return
+    try:
+        load_saved_config(folder / CONFIG_FILE).decoding.change(**given)
+    except ConfigError as error:
+        message = re.sub(
+            r"decoding\.(\w+)",
+            lambda match: option(match[1]) if match[1] in SEARCH else match[0],
+            str(error),
+        )
+        raise ConfigError(message) from error
 
 
 def prompt() -> Iterator[str]:
-    """Asks for sentences until the end of input (Ctrl-D)."""
+    """Yields the sentences that the user types, until an empty line, `:quit` or Ctrl-D."""
+    with contextlib.suppress(ImportError):  # Windows has no readline
+        import readline  # noqa: F401  (gives `input` line editing and a history)
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # a mistyped byte must not end the conversation
-    print("A sentence and Enter; Ctrl-D ends.", file=sys.stderr)
+        sys.stdin.reconfigure(errors="replace")  # a mistyped byte must not end the program
+    print("Type a sentence and press Enter. :help shows more.", file=sys.stderr)
     while True:
-        print("> ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        if not line:
+        try:
+            if sys.stdout.isatty():
+                line = input("> ")
+            else:  # keep the prompt out of a redirected standard output
+                print("> ", end="", file=sys.stderr, flush=True)
+                line = input()
+        except EOFError:
+            print(file=sys.stderr)
             return
-        yield line.removesuffix("\n")
+        if line.strip() in ("", ":quit"):
+            return
+        if line.strip() == ":help":
+            print(PROMPT_HELP, file=sys.stderr)
+        else:
+            yield line
 
 
 def main() -> None:
-    """Translates what the command line says."""
+    """Runs the command."""
     arguments = parse_arguments()
-    from transformer_tf.text import lines as text_lines
+    # This must precede the import of NumPy. A second BLAS thread makes a sentence of 12 tokens 1.4
+    # times as fast on two free cores, but 6 times as slow on busy ones (265 instead of 45 ms). The
+    # batches of a file use one core each anyway.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from transformer_tf.text.corpora import lines as text_lines
 
-    for text, what in (arguments.sentence, "the sentence"), (arguments.prefix, "--prefix"):
+    for text, name in (arguments.sentence, "the sentence"), (arguments.prefix, "--prefix"):
         if text is not None:
-            # Bytes of the command line that are not UTF-8 arrive as lone surrogates.
-            text_lines.split_lines(text.encode("utf-8", "surrogateescape"), what)
+            # Python reads bytes of the command line that are not UTF-8 as lone surrogates.
+            text_lines.split_lines(text.encode("utf-8", "surrogateescape"), name)
     number_of_lines = None
-    if arguments.input and not is_pipe(arguments.input):  # a pipe can be read but once
+    if arguments.input and not is_pipe(arguments.input):  # a pipe can only be read once
         number_of_lines = text_lines.count_lines(arguments.input)
     if arguments.output and not arguments.output.parent.is_dir():
-        raise DataError(f"Cannot write {arguments.output}: there is no such folder")
+        raise DataError(f"Cannot write {arguments.output}: its folder does not exist")
     files = [path for path in (arguments.input, arguments.output) if path and path.exists()]
     if len(files) == 2 and files[0].samefile(files[1]):
-        raise DataError(f"{arguments.output} would be written over while it is read")
+        raise DataError(f"--input and --output are the same file: {arguments.output}")
 
     translator = load(arguments)
     if arguments.resume and translator.options.n_best > 1 and not arguments.json:
         raise ConfigError(
-            "--resume needs one line for each line, but decoding.n_best is "
-            f"{translator.options.n_best} in the checkpoint: say --n-best 1, or --json"
+            "--resume needs one output line for each input line, but the checkpoint has "
+            f"decoding.n_best={translator.options.n_best}: add --n-best 1 or --json"
         )
     if arguments.attention:
         print_lines(arguments, draw(translator, arguments))
@@ -240,9 +310,9 @@ def translate_all(
     total: int | None = None,
     at_a_time: int = LINES_AT_A_TIME,
 ) -> None:
-    """Translates sentences a block at a time and writes each block when it is done."""
-    from transformer_tf.text.lines import LineWriter, blocks
-    from transformer_tf.translations import format_translations
+    """Translates sentences in blocks, and writes each block when it is translated."""
+    from transformer_tf.commands.translations import format_translations
+    from transformer_tf.text.corpora.lines import LineWriter, blocks
 
     with LineWriter(arguments.output, arguments.resume, total) as writer:
         for number, block in blocks(sentences, at_a_time, skip=writer.done):
@@ -250,7 +320,7 @@ def translate_all(
                 block,
                 prefixes=None if arguments.prefix is None else [arguments.prefix] * len(block),
                 on_cut=warn_of_cut,
-                first=number - 1,
+                first_number=number - 1,
             )
             for offset, (sentence, translations) in enumerate(zip(block, found, strict=True)):
                 writer.write(
@@ -268,28 +338,33 @@ def translate_all(
 
 
 def print_lines(arguments: argparse.Namespace, lines: list[str]) -> None:
-    """Writes lines to --output, or else to standard output."""
-    from transformer_tf.text.lines import LineWriter
+    """Writes lines to --output or standard output."""
+    from transformer_tf.text.corpora.lines import LineWriter
 
     with LineWriter(arguments.output) as writer:
         writer.write(lines)
 
 
 def warn_of_cut(text: str, parts: int) -> None:
-    """Says that a text was too long to be translated as one."""
+    """Warns that a text was too long for the model."""
     print(
-        f"warning: a text of {len(text.split())} words is translated in {parts} parts",
+        f"warning: a text of {len(text.split())} words is too long and translated in {parts} parts",
         file=sys.stderr,
     )
 
 
 def draw(translator, arguments: argparse.Namespace) -> list[str]:
-    """Draws the attention of the sentence, or of the lines of --input; returns the translations."""
+    """Writes the picture or page of --attention, and returns the translations."""
     from transformer_tf.attention_maps import save_figure, save_page
-    from transformer_tf.text.cleaning import normalize_text
-    from transformer_tf.text.lines import iterate_lines
 
-    if arguments.attention.suffix.lower() != PAGE:
+    if arguments.attention.suffix.lower() == PAGE:
+        attended = attend_lines(translator, arguments)
+        pages = [attention.page() for attention in attended if attention]
+        if not pages:
+            raise TransformerTFError("There is no attention to show for an empty sentence")
+        save_page(pages, arguments.attention)
+        translations = [attention.translation if attention else "" for attention in attended]
+    else:
         attention = translator.attend(arguments.sentence)
         figure = attention.plot(
             arguments.kind or "cross",
@@ -300,31 +375,39 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
             numbers=arguments.numbers,
         )
         save_figure(figure, arguments.attention)
-        return [attention.translation]
+        translations = [attention.translation]
+    print(f"Wrote {arguments.attention}", file=sys.stderr)
+    return translations
+
+
+def attend_lines(translator, arguments: argparse.Namespace) -> list:
+    """Returns the attention for the sentence or each line of --input; None for an empty line."""
+    from transformer_tf.text.corpora.cleaning import normalize_text
+    from transformer_tf.text.corpora.lines import iterate_lines
+
+    lines = [arguments.sentence]
     if arguments.input:
         with arguments.input.open("rb") as file:
-            lines = list(islice(iterate_lines(file, str(arguments.input)), MOST_ON_A_PAGE + 1))
-    else:
-        lines = [arguments.sentence]
-    if len(lines) > MOST_ON_A_PAGE:
-        raise DataError(f"A page holds at most {MOST_ON_A_PAGE} sentences; --input has more")
+            lines = list(islice(iterate_lines(file, str(arguments.input)), MAX_PAGE_SENTENCES + 1))
+    if len(lines) > MAX_PAGE_SENTENCES:
+        raise DataError(f"--input has more than {MAX_PAGE_SENTENCES} lines, too many for a page")
     for number, line in enumerate(lines, 1):
         if normalize_text(line) and not translator.fits(line):
             raise TransformerTFError(
                 f"Line {number} has more than {translator.max_source_length} sub-words, too many "
-                "for a map"
+                "for a heat map"
             )
-    attended = [
+    return [
         translator.attend(line, number) if translator.fits(line) else None
         for number, line in enumerate(lines)
     ]
-    pages = [attention.page() for attention in attended if attention]
-    if not pages:
-        raise TransformerTFError("There is no attention to show for an empty sentence")
-    save_page(pages, arguments.attention)
-    return [attention.translation if attention else "" for attention in attended]
+
+
+def is_pipe(path: Path) -> bool:
+    """Whether a path exists, but is not an ordinary file or folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def command() -> int:
-    """The command `transformer-tf-translate`; returns its exit status."""
+    """Runs `transformer-tf-translate`, and returns its exit status."""
     return run_command(main)

@@ -1,4 +1,4 @@
-"""Greedy search: always the likeliest next token; and sampling: one drawn at random."""
+"""Greedy search and sampling: one hypothesis, extended by the likeliest or by a random token."""
 
 from __future__ import annotations
 
@@ -7,73 +7,74 @@ from collections.abc import Sequence
 import numpy as np
 from keras import ops
 
-from transformer_tf.decoding.search import IMPOSSIBLE, Search, State, arg_max, keep
-from transformer_tf.hypothesis import Hypothesis
+from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.decoding.search import NEG_INF, Search, State, arg_max, write_step
 
 
 class GreedySearch(Search):
-    """Extends every sentence by its likeliest token until it ends.
+    """Extends each translation by its likeliest next token until it ends.
 
-    With a temperature above 0 the token is drawn instead: from softmax(logits / temperature), of
-    the `top_k` likeliest tokens (Fan et al. 2018), of the likeliest that make up the share `top_p`
-    together (Holtzman et al. 2020). A draw depends on the seed, the sentence's number and the
-    position alone, not on the batch or the back end.
+    With a temperature above 0 the next token is drawn from softmax(logits / temperature), among
+    the `top_k` likeliest tokens (Fan et al. 2018) or the likeliest tokens that together have the
+    probability `top_p` (Holtzman et al. 2020). A draw depends only on the seed, the sentence's
+    number and the position, not on the batch or the backend.
     """
 
-    by_position = ("ids", "log_probs")
-    outputs = ("ids", "log_probs", "length", "ended")
+    outputs = ("tokens", "log_probs", "length", "ended")
 
-    def start(self, batch_size, slots, source_len) -> State:
+    def start(self, batch_size, max_length) -> State:
+        shape = (batch_size, 1, max_length)
         state = {
-            "ids": ops.zeros((batch_size, 1, slots), "int32"),
+            "tokens": ops.zeros(shape, "int32"),
             "length": ops.zeros((batch_size,), "int32"),
             "ended": ops.zeros((batch_size,), "bool"),
         }
         if self.options.scores:
-            state["log_probs"] = ops.zeros((batch_size, 1, slots), "float32")
+            state["log_probs"] = ops.zeros(shape, "float32")
         return state
 
-    def advance(self, state, logits, attention, slot):
-        allowed = self.constrain(state, logits)
-        choose = self._draw if self.options.temperature else _likeliest
-        token = choose(state, allowed)  # (batch, 1)
-        done, position = state["done"], state["position"]
+    def advance(self, state, logits, step):
+        allowed = self.constrain(state, logits, step)
+        if self.options.temperature:
+            token = self._draw(state["seed"], allowed, step)
+        else:
+            _, token = arg_max(allowed)  # (batch, 1)
+        done = state["done"]
         ends = token[:, 0] == self.end_id
-        new = {
+        new_state = {
             **state,
             "token": token,
-            "ids": keep(state["ids"], slot, token),
-            "length": ops.where(done, state["length"], position + ops.cast(~ends, "int32")),
+            "tokens": write_step(state["tokens"], step, token),
+            "length": ops.where(done, state["length"], step + ops.cast(~ends, "int32")),
             "ended": ops.where(done, state["ended"], ends),
-            "done": done | ends | (position + 1 >= state["limit"]),
+            "done": done | ends | (step + 1 >= state["limit"]),
         }
         if self.options.scores:
-            chosen = ops.take_along_axis(logits, token[..., None], axis=-1)[..., 0]
-            log_prob = chosen - ops.logsumexp(logits, axis=-1)
-            new["log_probs"] = keep(state["log_probs"], slot, log_prob)
-        return new
+            logit = ops.take_along_axis(logits, token[..., None], axis=-1)[..., 0]
+            log_prob = logit - ops.logsumexp(logits, axis=-1)
+            new_state["log_probs"] = write_step(state["log_probs"], step, log_prob)
+        return new_state
 
-    def _draw(self, state, logits):
-        """A token `(batch, 1)`: the arg-max of the scores with noise of Gumbel's distribution."""
+    def _draw(self, seed, logits, step):
+        """Draws a token `(batch, 1)`: the arg-max of the logits plus Gumbel noise."""
         options, vocab_size = self.options, logits.shape[-1]
         logits = logits / options.temperature
         if options.top_k and options.top_k < vocab_size:
-            least = self.top_k(logits[:, 0], options.top_k)[0][:, None, -1:]
-            logits = ops.where(logits >= least, logits, IMPOSSIBLE)
+            smallest = self.top_k(logits[:, 0], options.top_k)[0][:, None, -1:]
+            logits = ops.where(logits >= smallest, logits, NEG_INF)
         if options.top_p < 1:
             ordered = ops.flip(ops.sort(logits, axis=-1), axis=-1)
-            shares = ops.softmax(ordered, axis=-1)
-            before = ops.cumsum(shares, axis=-1) - shares
-            kept = ops.where(before < options.top_p, ordered, -IMPOSSIBLE)
-            logits = ops.where(logits >= ops.min(kept, axis=-1, keepdims=True), logits, IMPOSSIBLE)
+            probabilities = ops.softmax(ordered, axis=-1)
+            before = ops.cumsum(probabilities, axis=-1) - probabilities
+            kept = ops.where(before < options.top_p, ordered, -NEG_INF)
+            logits = ops.where(logits >= ops.min(kept, axis=-1, keepdims=True), logits, NEG_INF)
         tokens = ops.arange(vocab_size, dtype="int32")
-        uniform = _uniform(state["seed"][:, None], state["position"][:, None], tokens)
-        gumbel = -ops.log(-ops.log(uniform))
+        gumbel = -ops.log(-ops.log(_uniform(seed[:, None], step, tokens)))
         return arg_max(logits + gumbel[:, None])[1]
 
     def hypotheses(self, found):
         length, ended = int(found["length"]), bool(found["ended"])
-        ids = found["ids"][0, :length].tolist()
+        ids = found["tokens"][0, :length].tolist()
         if "log_probs" not in found:
             return [Hypothesis(ids)]
         log_probs = found["log_probs"][0, : length + ended].astype(float)
@@ -81,42 +82,39 @@ class GreedySearch(Search):
         return [Hypothesis(ids, total, total, log_probs.tolist())]
 
 
-def _likeliest(state, logits):
-    return arg_max(logits)[1]
-
-
 def sentence_seeds(seed: int, numbers: Sequence[int]) -> np.ndarray:
-    """Seeds of the draws of sentences, from the seed of all and the number of each.
+    """Returns one seed for each sentence.
 
     Args:
-        seed: At least 0 and less than 2³².
-        numbers: Numbers at least 0 and less than 2³¹.
+        seed: The seed of the search, at least 0 and less than 2³².
+        numbers: The number of each sentence, at least 0 and less than 2³¹.
 
     Returns:
-        `int32` array `(sentences,)`.
+        `int32` array `(sentences,)` of non-negative seeds.
     """
-    mixed = _mixed(_mixed(np.uint32(0), np.array([seed], "uint32")), np.array(numbers, "uint32"))
-    return (ops.convert_to_numpy(mixed) >> 1).astype("int32")  # no sign
+    mixed = _mix_in(_mix_in(np.uint32(0), np.array([seed], "uint32")), np.array(numbers, "uint32"))
+    return (ops.convert_to_numpy(mixed) >> 1).astype("int32")
 
 
 def _uniform(*integers):
-    """Numbers between 0 and 1 that depend on integers alone."""
+    """Returns numbers between 0 and 1, exclusive, that are a function of the integers.
+
+    `keras.random` draws a whole batch from one seed, with other numbers on each backend.
+    """
     bits = np.uint32(0)
     for integer in integers:
-        bits = _mixed(bits, ops.cast(integer, "uint32"))
-    # 23 bits and a half are exact in float32; with one more the largest number would round to 1.
+        bits = _mix_in(bits, ops.cast(integer, "uint32"))
+    # 23 bits plus one half are exact in float32; with 24 bits the largest would round to 1.
     return (ops.cast(ops.right_shift(bits, np.uint32(9)), "float32") + 0.5) * 2.0**-23
 
 
-def _mixed(bits, integer):
-    """32 bits of earlier integers and of another one, by the finaliser of MurmurHash3.
-
-    See Appleby 2011.
-    """
+def _mix_in(bits, integer):
+    """Hashes 32 bits together with one more integer."""
     return _mix(ops.bitwise_xor(_mix(integer + np.uint32(0x9E3779B9)), bits))
 
 
 def _mix(x):
+    """Applies the finalizer of MurmurHash3 (Appleby 2011)."""
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         x = ops.bitwise_xor(x, ops.right_shift(x, np.uint32(shift))) * np.uint32(factor)
     return ops.bitwise_xor(x, ops.right_shift(x, np.uint32(16)))

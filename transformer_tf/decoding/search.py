@@ -1,4 +1,4 @@
-"""What all searches share."""
+"""The interface of greedy and beam search, and the tensor functions that they share."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ import numpy as np
 from keras import ops
 
 from transformer_tf.config import DecodingConfig
-from transformer_tf.hypothesis import Hypothesis
+from transformer_tf.decoding.hypothesis import Hypothesis
 
-# Instead of minus infinity, which makes a nan of a difference.
-IMPOSSIBLE = -1e9
+# The score of a token that is ruled out. It is finite because inf - inf is NaN.
+NEG_INF = -1e9
 
-BLOCK = 16
+BLOCK_SIZE = 16
 
 State = dict[str, Any]
 
 
 class Search(abc.ABC):
-    """Chooses the tokens of many translations, one position at a time.
+    """Chooses the next tokens of a batch of translations, one position at a time.
 
-    A search knows no model: it is given the scores of the next token and says which ones it takes.
-    It works on a state, a dictionary of tensors whose first axis is the batch. The loop keeps in it
+    A search needs no model: it takes the logits of each step and returns the chosen tokens. Its
+    state is a dictionary of tensors whose first axis is the batch. `translate_ids` puts in
 
-    | key | shape | what |
+    | key | shape | content |
     | --- | --- | --- |
     | `token` | `(batch, beam_size)` | the newest token of each hypothesis |
-    | `parent` | `(batch, beam_size)` | which hypothesis of the step before it extends |
-    | `position` | `(batch,)` | the number of tokens before the one that is to be chosen |
-    | `limit` | `(batch,)` | most tokens of a translation, its end included |
-    | `done` | `(batch,)` | whether the sentence needs no more steps |
-    | `seed` | `(batch,)` | what the random draws of the sentence depend on |
-    | `prefix` | `(batch, prefix_len)` | tokens to begin with, -1 after the last of them |
+    | `parent` | `(batch, beam_size)` | the index of the hypothesis that each one extends |
+    | `limit` | `(batch,)` | the maximum number of tokens, the end token included |
+    | `done` | `(batch,)` | whether the search of the sentence is over |
+    | `seed` | `(batch,)` | the seed of the sentence's random draws |
+    | `prefix` | `(batch, prefix_len)` | the first tokens, -1 after the last of them; optional |
 
-    and a search adds its own.
+    and each search adds its own tensors in `start`.
 
     Args:
-        options: How to search.
-        end_id: The token that ends a translation.
-        compiled: Whether XLA will compile the search, for which some things are better written in
-            another way.
+        options: The search options.
+        end_id: The id of the end token.
+        compiled: Whether XLA will compile the search. XLA's `top_k` is slow; TensorFlow's is not.
     """
 
     beam_size = 1
+    # The names of the tensors that `hypotheses` reads.
+    outputs: tuple[str, ...] = ()
 
     def __init__(self, options: DecodingConfig, end_id: int, compiled: bool = True):
         self.options = options
@@ -52,82 +52,75 @@ class Search(abc.ABC):
         self.top_k = top_k if compiled else ops.top_k
 
     @abc.abstractmethod
-    def start(self, batch_size, slots, source_len) -> State:
-        """The search's own part of the state at the beginning of each sentence.
+    def start(self, batch_size, max_length) -> State:
+        """Returns the search's own part of the initial state.
 
         Args:
             batch_size: Number of sentences.
-            slots: Number of positions to keep.
-            source_len: Length of the padded sources.
+            max_length: Maximum number of steps.
         """
 
     @abc.abstractmethod
-    def advance(self, state: State, logits, attention, slot) -> State:
-        """Takes a step.
+    def advance(self, state: State, logits, step) -> State:
+        """Extends each hypothesis by one token.
 
         Args:
             state: The state.
             logits: Scores of the next token, `(batch, beam_size, vocab_size)`.
-            attention: Where the hypotheses look in the source, `(batch, beam_size, source_len)`.
-            slot: Where among the positions that are kept this step belongs.
+            step: The position of the next token, from 0; an int or a scalar tensor.
 
         Returns:
-            The new state: `token`, `parent`, `done` and the search's own part.
+            The new state.
         """
 
     @abc.abstractmethod
     def hypotheses(self, found: dict[str, np.ndarray]) -> list[Hypothesis]:
-        """The translations of a sentence, the best first.
+        """Returns the translations of one sentence, best first.
 
         Args:
-            found: The search's own part of the state of the sentence once it is done, with
-                position 0 at index 0 of what is kept by position.
+            found: The `outputs` of the sentence, without the batch axis.
         """
 
-    # Keys of `start` that are kept by position, with the axis of the position.
-    by_position: tuple[str, ...] = ()
-    # Keys of `start` that `hypotheses` needs.
-    outputs: tuple[str, ...] = ()
-
-    def constrain(self, state: State, logits):
-        """Rules out what may not come next: an end that is too early, all but a forced token."""
-        ids = ops.arange(logits.shape[-1], dtype="int32")[None, None]
-        position = state["position"][:, None, None]
+    def constrain(self, state: State, logits, step):
+        """Rules out an end token before `min_length` and all tokens that differ from the prefix."""
+        tokens = ops.arange(logits.shape[-1], dtype="int32")
         if self.options.min_length:
-            early = ops.logical_and(ids == self.end_id, position < self.options.min_length)
-            logits = ops.where(early, IMPOSSIBLE, logits)
+            too_early = ops.logical_and(tokens == self.end_id, step < self.options.min_length)
+            logits = ops.where(too_early, NEG_INF, logits)
         prefix = state.get("prefix")
         if prefix is not None:
-            length = ops.shape(prefix)[1]
-            index = ops.minimum(state["position"], length - 1)[:, None]
-            forced = ops.take_along_axis(prefix, index, axis=1)[:, :, None]
-            free = ops.logical_or(forced < 0, position >= length)
-            logits = ops.where(ops.logical_or(free, ids == forced), logits, IMPOSSIBLE)
+            prefix_len = ops.shape(prefix)[1]
+            forced = ops.take(prefix, ops.minimum(step, prefix_len - 1), axis=1)[:, None, None]
+            free = ops.logical_or(forced < 0, step >= prefix_len)
+            logits = ops.where(ops.logical_or(free, tokens == forced), logits, NEG_INF)
         return logits
 
 
-def keep(history, slot, values):
-    """Puts the values of a step among those of the others.
+def write_step(history, step, values):
+    """Writes the values of one step.
 
     Args:
-        history: Tensor `(batch, beam_size, slots)`.
-        slot: Where.
+        history: Tensor `(batch, beam_size, max_length)`.
+        step: Index on the last axis.
         values: Tensor `(batch, beam_size)`.
+
+    Returns:
+        The updated tensor.
     """
-    return ops.slice_update(history, (0, 0, slot), ops.cast(values, history.dtype)[..., None])
+    return ops.slice_update(history, (0, 0, step), ops.cast(values, history.dtype)[..., None])
 
 
 def arg_max(scores):
-    """The largest of the scores and its index, over the last axis.
+    """Returns the largest score and its index, over the last axis.
 
-    In two reductions over numbers, which vectorise; `ops.argmax` reduces pairs of score and index,
-    which does not: 1.1 ms instead of 0.2 for 64 × 8 000 scores on a CPU.
+    XLA vectorizes these two reductions over numbers, but not `ops.argmax`, a reduction over pairs
+    of score and index: 0.2 ms instead of 1.1 for 64 × 8 000 scores on a CPU.
 
     Args:
-        scores: Tensor `(..., size)`, of at most 2²⁴ scores.
+        scores: Tensor `(..., size)` of at most 2²⁴ scores.
 
     Returns:
-        The scores `(...)` and the indices `(...)`, int32; of equal scores the first.
+        The scores `(...)` and the `int32` indices `(...)`; among equal scores, the first.
     """
     size = scores.shape[-1]
     best = ops.max(scores, axis=-1)
@@ -136,41 +129,42 @@ def arg_max(scores):
 
 
 def top_k(scores, k: int):
-    """The k largest of the scores and their indices, over the last axis.
+    """Returns the k largest scores and their indices, over the last axis.
 
-    XLA sorts all of them for `ops.top_k`: 175 ms for 128 × 8 000 scores on a CPU. But the k
-    largest are in the k blocks with the largest maxima, and those are found in the same way.
+    The k largest scores lie in the k blocks with the largest maxima, which the function finds by
+    calling itself. XLA sorts all scores for `ops.top_k`: 175 ms instead of 2 for 128 × 8 000
+    scores on a CPU.
 
     Args:
-        scores: Tensor `(batch, size)`, of at most 2²⁴ scores.
-        k: How many, at most `size`.
+        scores: Tensor `(batch, size)` of at most 2²⁴ scores.
+        k: Number of scores, at most `size`.
 
     Returns:
-        The scores `(batch, k)`, falling, and the indices `(batch, k)`, int32.
+        The scores `(batch, k)`, largest first, and the `int32` indices `(batch, k)`.
     """
-    size, batch = scores.shape[-1], ops.shape(scores)[0]
-    blocks = size // BLOCK
-    if blocks < 2 * k:
-        return _largest(scores, k)
-    whole = blocks * BLOCK
-    maxima = ops.max(ops.reshape(scores[:, :whole], (batch, blocks, BLOCK)), axis=-1)
-    _, block = top_k(maxima, k)
-    index = ops.reshape(
-        block[..., None] * BLOCK + ops.arange(BLOCK, dtype="int32"), (batch, k * BLOCK)
-    )
-    rest = ops.broadcast_to(ops.arange(whole, size, dtype="int32"), (batch, size - whole))
-    index = ops.concatenate([index, rest], axis=-1)
-    best, which = _largest(ops.take_along_axis(scores, index, axis=-1), k)
-    return best, ops.take_along_axis(index, which, axis=-1)
+    size, batch_size = scores.shape[-1], ops.shape(scores)[0]
+    num_blocks = size // BLOCK_SIZE
+    if num_blocks < 2 * k:
+        return _top_k_by_arg_max(scores, k)
+    in_blocks = num_blocks * BLOCK_SIZE
+    blocks = ops.reshape(scores[:, :in_blocks], (batch_size, num_blocks, BLOCK_SIZE))
+    _, best_blocks = top_k(ops.max(blocks, axis=-1), k)
+    index = best_blocks[..., None] * BLOCK_SIZE + ops.arange(BLOCK_SIZE, dtype="int32")
+    index = ops.reshape(index, (batch_size, k * BLOCK_SIZE))
+    remainder = ops.arange(in_blocks, size, dtype="int32")
+    remainder = ops.broadcast_to(remainder, (batch_size, size - in_blocks))
+    index = ops.concatenate([index, remainder], axis=-1)
+    best, position = _top_k_by_arg_max(ops.take_along_axis(scores, index, axis=-1), k)
+    return best, ops.take_along_axis(index, position, axis=-1)
 
 
-def _largest(scores, k: int):
-    """`top_k` by taking the largest k times."""
-    found = []
+def _top_k_by_arg_max(scores, k: int):
+    """`top_k` by k calls of `arg_max`."""
+    all_best, all_indices = [], []
     for _ in range(k):
         best, index = arg_max(scores)
-        found.append((best, index))
-        here = ops.arange(scores.shape[-1], dtype="int32") == index[..., None]
-        scores = ops.where(here, 2 * IMPOSSIBLE, scores)
-    bests, indices = zip(*found, strict=True)
-    return ops.stack(bests, axis=-1), ops.stack(indices, axis=-1)
+        all_best.append(best)
+        all_indices.append(index)
+        chosen = ops.arange(scores.shape[-1], dtype="int32") == index[..., None]
+        scores = ops.where(chosen, 2 * NEG_INF, scores)
+    return ops.stack(all_best, axis=-1), ops.stack(all_indices, axis=-1)

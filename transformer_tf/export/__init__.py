@@ -1,1 +1,1 @@
-"""A trained translator in the formats of other engines."""
+"""Exports of a trained translator to the formats of other engines."""

@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all, and what of their machine is left out."""
+"""Output folders that are written completely or not at all, without local paths."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from transformer_tf.errors import CheckpointError, DataError
 
 
 def check_place(output: Path, *marks: str) -> None:
-    """Refuses a place where something else is.
+    """Checks that an export may write to a folder.
 
     Args:
-        output: Where a folder is to go: nothing, an empty folder, or what an earlier export wrote.
-        marks: Files in it that such an export has, and hardly anything else; without any, earlier
-            exports are not replaced either.
+        output: The folder. It must not exist, be empty, or hold an earlier export.
+        marks: Files by which to recognize an earlier export. Without any, earlier exports are not
+            replaced either.
 
     Raises:
-        CheckpointError: If something else is there.
+        CheckpointError: If the folder holds something else.
     """
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
     if not marks:
-        raise CheckpointError(f"{output} is there already and not empty")
+        raise CheckpointError(f"{output} already exists and is not empty")
     if not all((output / mark).is_file() for mark in marks):
-        raise CheckpointError(f"{output} exists and is not such an export; name a new folder")
+        raise CheckpointError(
+            f"{output} exists and is not an export of this format; name a new folder"
+        )
 
 
 def without_folders(config: Config) -> Config:
-    """A configuration without the folders of the machine it was made on."""
+    """Returns the configuration without local folders; paths of files become their names."""
 
     def names(files: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(Path(name).name for name in entry) for entry in files)
@@ -55,20 +57,20 @@ def without_folders(config: Config) -> Config:
 
 @contextlib.contextmanager
 def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterator[Path]:
-    """A folder to write to that takes the place of another one when all is written.
+    """Creates a temporary folder that replaces `output` once everything is written.
 
     Args:
-        output: That place; what is there is replaced.
-        others: Errors of writing beside `OSError`.
+        output: The folder to replace.
+        others: Types of write errors other than `OSError`.
 
     Yields:
-        Where to write; nothing is there yet.
+        The path to write to, where nothing exists yet.
 
     Raises:
-        CheckpointError: If something cannot be written. `output` is as it was then.
+        CheckpointError: If something cannot be written. `output` is then unchanged.
     """
     place = output.resolve()  # "." has no name
-    # An empty folder is filled rather than replaced: it may be a mount point, or where a shell is.
+    # Fill an empty folder instead of replacing it: it may be a mount point or a shell's folder.
     fill = place.is_dir() and not any(place.iterdir())
     partial = (place if fill else place.parent) / f".{place.name}.{os.getpid()}.partial"
     errors: tuple[type[Exception], ...] = (OSError, DataError, *others)
@@ -87,14 +89,14 @@ def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterat
 
 
 def replace_folder(new: Path, old: Path) -> None:
-    """Gives a folder the place of another, which stays if that fails.
+    """Replaces a folder by another one, and keeps the old one on failure.
 
     Args:
-        new: What was written, beside `old`.
-        old: Its place; there may be nothing yet.
+        new: The new folder, in the same parent folder as `old`.
+        old: The folder to replace; it need not exist.
 
     Raises:
-        OSError: If the file system refuses.
+        OSError: If a folder cannot be renamed.
     """
     if not old.exists():
         new.rename(old)

@@ -1,7 +1,7 @@
-"""A checkpoint as two ONNX graphs: the encoder, and one step of the decoder.
+"""Exports a checkpoint as two ONNX graphs: the encoder, and one step of the decoder.
 
-Keras's own exporter writes them. The search between the steps is the caller's, as is usual with
-ONNX: `examples/translate_onnx.py` is one, in NumPy.
+Keras's exporter writes them. As usual with ONNX, the search is left to the caller:
+`examples/translate_onnx.py` has a greedy search in NumPy.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from transformer_tf.config import Config
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.layers import padding_mask
-from transformer_tf.text.tokenizer import Tokenizer
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
 
 try:
-    import tf2onnx  # noqa: F401 what Keras converts with
+    import tf2onnx  # noqa: F401 Keras's exporter needs it
 except ImportError as error:
     raise TransformerTFError(
         "tf2onnx is not installed; install it with: python -m pip install tf2onnx onnx"
@@ -34,20 +34,21 @@ ENCODER_FILE, STEP_FILE, SETTINGS_FILE = "encoder.onnx", "step.onnx", "translato
 def export_onnx(folder: Path, output: Path) -> None:
     """Writes a checkpoint as a folder for an ONNX runtime.
 
-    It holds `encoder.onnx` and `step.onnx` (`EncoderGraph`, `StepGraph`), the configuration and
-    the tokenizers of the checkpoint, and `translator.json` with what a search must know.
+    The folder holds `encoder.onnx` and `step.onnx` (`EncoderGraph`, `StepGraph`), the
+    configuration and the tokenizers of the checkpoint, and `translator.json` with the sizes, ids
+    and limits that a search needs.
 
     Args:
         folder: The checkpoint.
-        output: The new folder; one that an earlier export wrote is replaced.
+        output: The new folder. An earlier export is replaced.
 
     Raises:
-        CheckpointError: If the checkpoint cannot be read, or the folder not be written.
-        TransformerTFError: If the back end is not TensorFlow.
+        CheckpointError: If the checkpoint cannot be read or the folder cannot be written.
+        TransformerTFError: If the backend is not TensorFlow.
     """
     if keras.backend.backend() != "tensorflow":
         raise TransformerTFError(
-            "ONNX graphs are made under TensorFlow: unset KERAS_BACKEND, "
+            "The ONNX export needs the TensorFlow backend: unset KERAS_BACKEND, "
             f"which is {keras.backend.backend()}"
         )
     check_place(output, STEP_FILE, SETTINGS_FILE, CONFIG_FILE)
@@ -56,7 +57,7 @@ def export_onnx(folder: Path, output: Path) -> None:
         save_checkpoint(partial, without_folders(config), source, target)
         for graph, name in (EncoderGraph(model), ENCODER_FILE), (StepGraph(model), STEP_FILE):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the converter, about NumPy
+                warnings.simplefilter("ignore")  # the converter uses deprecated NumPy names
                 graph.export(
                     partial / name, format="onnx", verbose=False, input_signature=graph.signature()
                 )
@@ -66,6 +67,7 @@ def export_onnx(folder: Path, output: Path) -> None:
 def _settings(config: Config, model: Transformer, source: Tokenizer, target: Tokenizer) -> dict:
     return {
         "num_layers": model.num_layers,
+        "num_decoder_layers": model.num_decoder_layers,
         "num_heads": model.num_heads,
         "head_dim": model.d_model // model.num_heads,
         "pad_id": target.pad_id,
@@ -82,57 +84,66 @@ def _settings(config: Config, model: Transformer, source: Tokenizer, target: Tok
 
 
 class _Graph(keras.Model):
-    """What is exported: it only calls the model, whose weights are there already."""
+    """A model to export, which calls a Transformer that is already built."""
 
     def __init__(self, model: Transformer):
         super().__init__()
         self.model = model
         self.built = True
         heads, head_dim = model.num_heads, model.d_model // model.num_heads
-        # Keys and values of all layers, (layers, 2, batch, heads, length, head_dim).
-        self.cache_shape = (model.num_layers, 2, None, heads, None, head_dim)
+        # Keys and values of all decoder layers:
+        # (num_decoder_layers, 2, batch, heads, length, head_dim)
+        self.cache_shape = (model.num_decoder_layers, 2, None, heads, None, head_dim)
 
 
 class EncoderGraph(_Graph):
-    """Reads sentences.
+    """Encodes the source and computes the keys and values of cross-attention.
 
     Call arguments:
         inputs: Dictionary of `"source"`, an `int32` tensor `(batch, source_len)`.
 
     Returns:
-        Dictionary of `"memory"`, the keys and values of the decoder's cross-attention,
-        `(num_layers, 2, batch, num_heads, source_len, head_dim)`.
+        Dictionary of `"cross_attention_cache"`, a tensor
+        `(num_decoder_layers, 2, batch, num_heads, source_len, head_dim)`.
     """
 
     def signature(self):
-        """Names, shapes and types of the inputs."""
+        """Returns the names, shapes and types of the inputs."""
         return [{"source": keras.InputSpec(shape=(None, None), dtype="int32", name="source")}]
 
     def call(self, inputs):
-        return {"memory": _stack(self.model.read(inputs["source"])["layers"])}
+        return {
+            "cross_attention_cache": _stack(
+                self.model.encode_for_search(inputs["source"])["layers"]
+            )
+        }
 
 
 class StepGraph(_Graph):
-    """Scores the token after the newest one of each sentence.
+    """Computes the logits of the next token of each sentence.
 
     Call arguments:
-        inputs: Dictionary: `"token"`, an `int32` tensor `(batch, 1)`, the newest token; `"past"`,
-            `(num_layers, 2, batch, num_heads, time, head_dim)`, of time 0 at first, then the
-            `"present"` of the last step; the `"memory"` that the encoder made of `"source"`, and
-            `"source"` itself, of which no padding is looked at.
+        inputs: Dictionary with
+            `"token"`: `int32` tensor `(batch, 1)`, the newest token;
+            `"past"`: tensor `(num_decoder_layers, 2, batch, num_heads, time, head_dim)`, the
+                `"present"` of the last step; before the first step its time axis is empty;
+            `"cross_attention_cache"`: the output of the encoder graph for `"source"`;
+            `"source"`: the source ids, whose padding is masked.
 
     Returns:
         Dictionary: `"logits"` `(batch, vocab_size)`, and `"present"`
-        `(num_layers, 2, batch, num_heads, time + 1, head_dim)`.
+        `(num_decoder_layers, 2, batch, num_heads, time + 1, head_dim)`.
     """
 
     def signature(self):
-        """Names, shapes and types of the inputs."""
+        """Returns the names, shapes and types of the inputs."""
         return [
             {
                 "token": keras.InputSpec(shape=(None, 1), dtype="int32", name="token"),
                 "past": keras.InputSpec(shape=self.cache_shape, dtype="float32", name="past"),
-                "memory": keras.InputSpec(shape=self.cache_shape, dtype="float32", name="memory"),
+                "cross_attention_cache": keras.InputSpec(
+                    shape=self.cache_shape, dtype="float32", name="cross_attention_cache"
+                ),
                 "source": keras.InputSpec(shape=(None, None), dtype="int32", name="source"),
             }
         ]
@@ -140,12 +151,16 @@ class StepGraph(_Graph):
     def call(self, inputs):
         past = inputs["past"]
         table = self.model.target_embedding.position_table(ops.shape(past)[4] + 1)
-        memory = {
-            "layers": _unstack(inputs["memory"]),
+        cross_attention_cache = {
+            "layers": _unstack(inputs["cross_attention_cache"]),
             "mask": padding_mask(inputs["source"], self.model.pad_id),
         }
-        logits, cache, _ = self.model.step(
-            inputs["token"], table[None, -1:], memory, _unstack(past), slot=None
+        logits, cache = self.model.step(
+            inputs["token"],
+            table[None, -1:],
+            cross_attention_cache,
+            _unstack(past),
+            cache_index=None,
         )
         return {"logits": logits[:, 0], "present": _stack(cache)}
 

@@ -1,8 +1,7 @@
-"""A translator as a TensorFlow SavedModel: text in, text out, nothing of this package needed.
+"""Exports a translator as a TensorFlow SavedModel, from text to text, without this package.
 
-Everything is in the graph: normalisation, sub-words (TensorFlow Text), the encoder, the search with
-its keys and values, and the way back to text. To load one, `tensorflow` and `tensorflow_text` are
-enough.
+The graph contains normalization, sub-words (TensorFlow Text), the encoder, the search and the
+conversion back to text. Loading it needs only `tensorflow` and `tensorflow_text`.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from transformer_tf.config import DecodingConfig, save_config
 from transformer_tf.decoding.beam import BeamSearch
 from transformer_tf.decoding.greedy import GreedySearch
 from transformer_tf.decoding.loop import translate_ids
-from transformer_tf.decoding.search import IMPOSSIBLE
+from transformer_tf.decoding.search import NEG_INF
 from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
-from transformer_tf.startup import standard_error_kept_back
-from transformer_tf.text.cleaning import normalize_text
-from transformer_tf.text.tokenizer import Tokenizer
+from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.segments import MIN_SHOUTED_WORDS
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
-from transformer_tf.translator import SHORTEST_SHOUT
+from transformer_tf.utils.startup import quiet_stderr
 
 try:
     import tensorflow_text
@@ -40,8 +39,8 @@ except ImportError as error:
     ) from error
 
 MODEL_FILE = "saved_model.pb"
-MARK = "assets.extra/config.yaml"  # where TensorFlow leaves room for what others add
-LEFT_OUT = (
+MARK = "assets.extra/config.yaml"  # TensorFlow reserves this folder for other programs
+UNSUPPORTED = (
     "split_sentences", "replace_unknowns", "n_best",
     "alignment", "alignment_layer", "alignment_heads", "alignment_query",
 )  # fmt: skip
@@ -54,28 +53,30 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
 
     Args:
         folder: The checkpoint.
-        output: The new folder; one that an earlier export wrote is replaced.
-        overrides: Strings `decoding.key=value`: how it is to search.
+        output: The new folder. An earlier export is replaced.
+        overrides: Strings `decoding.key=value` with the options of its search.
 
     Raises:
-        CheckpointError: If the checkpoint cannot be read, or the folder not be written.
-        ConfigError: If it is to draw at random, or to do what a SavedModel does without.
-        TransformerTFError: If the back end is not TensorFlow.
+        CheckpointError: If the checkpoint cannot be read or the folder cannot be written.
+        ConfigError: If an option is not supported in a SavedModel, such as sampling.
+        TransformerTFError: If the backend is not TensorFlow.
     """
     if keras.backend.backend() != "tensorflow":
         raise TransformerTFError(
-            "A SavedModel is made under TensorFlow: unset KERAS_BACKEND, "
+            "The SavedModel export needs the TensorFlow backend: unset KERAS_BACKEND, "
             f"which is {keras.backend.backend()}"
         )
     check_place(output, MODEL_FILE, MARK)
     for override in overrides:
         key = override.partition("=")[0].strip()
-        if key.removeprefix("decoding.") in LEFT_OUT:
-            raise ConfigError(f"{key} is for the checkpoint itself: a SavedModel does without it")
+        if key.removeprefix("decoding.") in UNSUPPORTED:
+            raise ConfigError(
+                f"{key} needs the checkpoint itself: a SavedModel does not support it"
+            )
     config, model, source, target = load_checkpoint(folder, overrides)
     if config.decoding.temperature:
-        raise ConfigError("A SavedModel does not draw at random: set decoding.temperature=0")
-    with standard_error_kept_back():  # SentencePiece tells that a model does not normalise
+        raise ConfigError("A SavedModel does not support sampling: set decoding.temperature=0")
+    with quiet_stderr():  # SentencePiece warns about models without normalization
         module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
     with new_folder(output, others=(tf.errors.OpError,)) as partial:
         tf.saved_model.save(
@@ -88,14 +89,14 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
 
 
 class TranslationModule(tf.Module):
-    """Translates strings within a TensorFlow graph.
+    """Translates strings in a TensorFlow graph.
 
     Args:
         model: The model.
-        source: Cuts the source sentences.
-        target: Puts the translations together.
-        options: How to search. Draws, unknowns and what a truecaser restores stay outside.
-        max_source_length: Most sub-words of a sentence; the rest of a longer one is cut off.
+        source: The source tokenizer.
+        target: The target tokenizer.
+        options: The options of the search. Sampling and the options in `UNSUPPORTED` are ignored.
+        max_source_length: Maximum number of sub-words; a longer sentence is truncated.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class TranslationModule(tf.Module):
         max_source_length: int,
     ):
         super().__init__()
-        self._weights = [variable.value for variable in model.variables]  # to be saved with it
+        self._weights = [variable.value for variable in model.variables]  # tracked, to be saved
         self._model = _Untracked(model)
         self._source = SubWords(source)
         self._target = SubWords(target)
@@ -118,57 +119,56 @@ class TranslationModule(tf.Module):
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False)
     def translate(self, text: tf.Tensor) -> Tensors:
-        """Translates a batch of sentences of any number.
+        """Translates a batch of any size.
 
         Args:
             text: String tensor `(batch,)`, UTF-8.
 
         Returns:
-            `text`: the translations, `(batch,)`; `score`: what they were ranked by, `(batch,)`,
-            with greedy search 0 unless `decoding.scores` is set; `truncated`: whether a sentence
-            was too long and lost its end, `(batch,)`.
+            `text`: the translations, `(batch,)`; `score`: their scores, `(batch,)`, 0 for greedy
+            search unless `decoding.scores` is set; `truncated`: whether a sentence was too long
+            and was truncated, `(batch,)`.
         """
-        read = self._read(text)
-        ids, score = self._find(read["source"])
+        inputs = self._tokenize(text)
+        ids, score = self._search_best(inputs["source"])
         return {
-            "text": self._write(ids, read),
-            "score": tf.where(read["empty"], 0.0, score),
-            "truncated": read["truncated"],
+            "text": self._detokenize(ids, inputs),
+            "score": tf.where(inputs["empty"], 0.0, score),
+            "truncated": inputs["truncated"],
         }
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False)
     def attend(self, text: tf.Tensor) -> Tensors:
-        """Translates and tells where the model looked.
+        """Translates and returns the attention scores.
 
         Args:
             text: As in `translate`.
 
         Returns:
             `text` and `truncated` as in `translate`; `source_tokens` `(batch, source_len)` and
-            `target_tokens` `(batch, target_len)`: what was read and what was said, start and end
-            included, "" behind the end; and the scores `encoder`, `decoder` and `cross`,
-            `(batch, num_layers, num_heads, query_len, key_len)`. The query of a target token is
-            the one that said it: the first one belongs to the second of `target_tokens`, which
-            begin with the start token.
+            `target_tokens` `(batch, target_len)`: the tokens with start and end, "" after the end;
+            and the scores `encoder`, `decoder` and `cross`,
+            `(batch, num_layers, num_heads, query_len, key_len)`. Query t of `decoder` and `cross`
+            produced token t + 1 of `target_tokens`; token 0 is the start token.
         """
-        read = self._read(text)
-        ids, _ = self._find(read["source"])
-        said = self._target.sentence(ids)
-        target_input = said[:, :-1].to_tensor(default_value=self._target.pad_id)
-        source = read["source"].to_tensor(default_value=self._source.pad_id)
+        inputs = self._tokenize(text)
+        ids, _ = self._search_best(inputs["source"])
+        target = self._target.sentence(ids)
+        target_input = target[:, :-1].to_tensor(default_value=self._target.pad_id)
+        source = inputs["source"].to_tensor(default_value=self._source.pad_id)
         _, scores = self._model.get(
             {"source": source, "target_input": target_input}, return_attention_scores=True
         )
         return {
-            "text": self._write(ids, read),
-            "truncated": read["truncated"],
-            "source_tokens": self._source.tokens(read["source"]),
-            "target_tokens": self._target.tokens(said),
+            "text": self._detokenize(ids, inputs),
+            "truncated": inputs["truncated"],
+            "source_tokens": self._source.tokens(inputs["source"]),
+            "target_tokens": self._target.tokens(target),
             **{kind: tf.stack(layers, axis=1, name=kind) for kind, layers in scores.items()},
         }
 
-    def _read(self, text: tf.Tensor) -> dict[str, Any]:
-        """The ids of sentences, and what is to be remembered of their spelling."""
+    def _tokenize(self, text: tf.Tensor) -> dict[str, Any]:
+        """Returns the ids of sentences, and flags: truncated, shouted (all capitals) and empty."""
         text = _normalized(text)
         shouted = tf.zeros_like(text, tf.bool)
         if self._options.recase:
@@ -183,50 +183,60 @@ class TranslationModule(tf.Module):
             "empty": tf.strings.length(text) == 0,
         }
 
-    def _find(self, source: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """The ids of the best translations, without start and end, and their scores."""
+    def _search_best(self, source: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+        """Returns the ids of the best translations, without start and end, and their scores."""
         options = self._options
+        # The loop needs a sentence, so an empty batch gets one of padding, which is dropped again.
+        missing = tf.cast(tf.equal(source.nrows(), 0), tf.int32)
+        source = tf.concat([source, tf.fill([missing, 1], self._source.pad_id)], axis=0)
         lengths = tf.cast(source.row_lengths(), tf.int32)
         limit = tf.minimum(
             options.max_length,
             tf.cast(options.max_length_ratio * tf.cast(lengths, tf.float32), tf.int32) + 10,
         )
         order = tf.argsort(lengths, direction="DESCENDING", stable=True)
-        padded = source.to_tensor(default_value=self._source.pad_id)
-        # A batch of none has one row all the same, which nobody sees.
-        missing = tf.cast(tf.equal(tf.shape(padded)[0], 0), tf.int32)
-        rows = tf.pad(tf.gather(padded, order), [[0, missing], [0, missing]])
-        limit = tf.pad(tf.gather(limit, order), [[0, missing]], constant_values=1)
-        count = tf.shape(rows)[0]
-        found = translate_ids(
-            self._model.get,
-            self._search.get,
-            self._target.start_id,
-            source=rows,
-            limit=limit,
-            seed=tf.zeros_like(limit),
-            count=count,
-            batch_size=tf.minimum(count, options.batch_size),
-            max_length=tf.reduce_max(limit),
-        )
-        found = {name: tf.convert_to_tensor(values)[:count] for name, values in found.items()}
-        ids, length, score = (
-            _best_of_beam(found, options.length_penalty)
-            if options.beam_size > 1
-            else _greedy(found)
-        )
-        back = tf.argsort(order)
-        ragged = tf.RaggedTensor.from_tensor(ids, length)
-        return tf.gather(ragged, back), tf.gather(score, back)
+        source, limit = tf.gather(source, order), tf.gather(limit, order)
 
-    def _write(self, ids: tf.RaggedTensor, read: Mapping[str, tf.Tensor]) -> tf.Tensor:
+        def search_batch(begin: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+            batch = slice(begin, begin + options.batch_size)
+            found = translate_ids(
+                self._model.get,
+                self._search.get,
+                self._target.start_id,
+                source=source[batch].to_tensor(default_value=self._source.pad_id),
+                limit=limit[batch],
+                seed=tf.zeros_like(limit[batch]),
+                max_length=tf.reduce_max(limit[batch]),
+            )
+            ids, length, score = (
+                _best_of_beam(found, options.length_penalty)
+                if options.beam_size > 1
+                else _greedy(found)
+            )
+            return tf.RaggedTensor.from_tensor(ids, length), score
+
+        ids, score = tf.map_fn(
+            search_batch,
+            tf.range(0, tf.size(order), options.batch_size),
+            fn_output_signature=(
+                tf.RaggedTensorSpec([None, None], tf.int32),
+                tf.RaggedTensorSpec([None], tf.float32),
+            ),
+            parallel_iterations=1,
+        )
+        # Back to the order of the input.
+        index = tf.argsort(order)[: tf.size(order) - missing]
+        return tf.gather(ids.merge_dims(0, 1), index), tf.gather(score.flat_values, index)
+
+    def _detokenize(self, ids: tf.RaggedTensor, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
+        """Returns the text of translations, in capitals for shouted sentences."""
         text = _normalized(self._target.decode(ids))
-        text = tf.where(read["shouted"], tf.strings.upper(text, encoding="utf-8"), text)
-        return tf.where(read["empty"], "", text)
+        text = tf.where(inputs["shouted"], tf.strings.upper(text, encoding="utf-8"), text)
+        return tf.where(inputs["empty"], "", text)
 
 
 class SubWords(tf.Module):
-    """A `Tokenizer` in a TensorFlow graph.
+    """A `Tokenizer` as a TensorFlow graph.
 
     Args:
         tokenizer: The tokenizer.
@@ -234,7 +244,7 @@ class SubWords(tf.Module):
 
     def __init__(self, tokenizer: Tokenizer):
         super().__init__()
-        # Its resource is known by this name in the whole process: another model needs another one.
+        # The name of its resource is global in the process, so each model needs its own.
         name = f"sentencepiece_{hashlib.sha256(tokenizer.content).hexdigest()[:16]}"
         self._model = tensorflow_text.SentencepieceTokenizer(tokenizer.content, name=name)
         self._lowercase = tokenizer.lowercase
@@ -242,23 +252,23 @@ class SubWords(tf.Module):
         self.start_id, self.end_id = tokenizer.start_id, tokenizer.end_id
 
     def encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        """The ids of normalised texts, without start and end."""
+        """Returns the ids of normalized texts, without start and end."""
         if self._lowercase:
             text = tf.strings.regex_replace(text, r"\p{Nd}", "0")  # digits of any script
             text = tf.strings.lower(text, encoding="utf-8")
         index = self._model.tokenize(text)
-        # The model's index of unknown pieces is 0, the id of padding here.
+        # SentencePiece's index of unknown pieces is 0, which is the padding id here.
         return index.with_flat_values(
             tf.where(index.flat_values == 0, self.unk_id, index.flat_values)
         )
 
     def sentence(self, ids: tf.RaggedTensor) -> tf.RaggedTensor:
-        """With start and end."""
+        """Adds start and end."""
         ones = tf.ones([ids.nrows(), 1], ids.dtype)
         return tf.concat([ones * self.start_id, ids, ones * self.end_id], axis=1)
 
     def decode(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """The text of ids; padding, start and end have none."""
+        """Converts ids to text, without padding, start and end."""
         ids = tf.ragged.boolean_mask(ids, (ids != self.pad_id) & (ids < self.start_id))
         values = ids.flat_values
         return self._model.detokenize(
@@ -266,7 +276,7 @@ class SubWords(tf.Module):
         )
 
     def tokens(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """A label for each id, as `Tokenizer.tokens`; "" behind the last."""
+        """Returns a label for each id, as `Tokenizer.tokens` does, and "" after the last one."""
         values = ids.flat_values
         known = tf.clip_by_value(values, 0, self.start_id - 1)
         labels = self._model.id_to_string(known)
@@ -280,16 +290,16 @@ class SubWords(tf.Module):
 
 
 class _Untracked:
-    """What a module uses but does not save: TensorFlow looks into attributes of other kinds."""
+    """Wraps a value so that TensorFlow does not track and save it with the module."""
 
     def __init__(self, value: Any):
         self.get = value
 
 
 def _normalized(text: tf.Tensor) -> tf.Tensor:
-    """`normalize_text` as a graph."""
+    """Computes `normalize_text` in a graph."""
     text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="ignore")
-    text = tf.strings.regex_replace(text, _class_of(_is_no_text), "")
+    text = tf.strings.regex_replace(text, _class_of(_is_removed), "")
     text = tensorflow_text.normalize_utf8(text, "NFC")
     text = tf.strings.regex_replace(text, _class_of(str.isspace) + "+", " ")
     text = tf.strings.regex_replace(text, r"^[\x{200C}\x{200D} ]+$", "")
@@ -298,9 +308,9 @@ def _normalized(text: tf.Tensor) -> tf.Tensor:
 
 @functools.lru_cache
 def _class_of(belongs: Callable[[str], bool]) -> str:
-    """A character class of a regular expression: exactly those for which Python says so."""
+    """Returns a regular expression for the characters for which `belongs` is true."""
     codes = [code for code in range(sys.maxunicode + 1) if belongs(chr(code))]
-    codes = [code for code in codes if not 0xD800 <= code < 0xE000]  # no UTF-8 has these
+    codes = [code for code in codes if not 0xD800 <= code < 0xE000]  # surrogates, invalid in UTF-8
     ranges: list[list[int]] = []
     for code in codes:
         if ranges and ranges[-1][1] == code - 1:
@@ -310,15 +320,18 @@ def _class_of(belongs: Callable[[str], bool]) -> str:
     return "[" + "".join(f"\\x{{{low:X}}}-\\x{{{high:X}}}" for low, high in ranges) + "]"
 
 
-def _is_no_text(character: str) -> bool:
-    """Whether normalisation takes a character out."""
+def _is_removed(character: str) -> bool:
+    """Returns whether normalization removes a character."""
     return normalize_text(f"a{character}b") == "ab"
 
 
 def _shouted(text: tf.Tensor) -> tf.Tensor:
-    letters = tf.strings.length(tf.strings.regex_replace(text, r"\P{L}", ""), unit="UTF8_CHAR")
+    """Computes `is_shouted` in a graph."""
+    marked = tf.strings.regex_replace(text, r"[^ ]*\p{L}[^ ]*", "w")  # a "w" for each word
+    words = tf.strings.length(tf.strings.regex_replace(marked, "[^w]", ""))
     others = tf.strings.regex_full_match(text, r"(?s).*[\p{Ll}\p{Lt}\p{Lo}\p{Lm}].*")
-    return (letters >= SHORTEST_SHOUT) & ~others
+    exclaimed = tf.strings.regex_full_match(text, r"(?s).*[!?]")
+    return ((words >= MIN_SHOUTED_WORDS) | (exclaimed & (words > 0))) & ~others
 
 
 def _capitalized(text: tf.Tensor) -> tf.Tensor:
@@ -328,7 +341,7 @@ def _capitalized(text: tf.Tensor) -> tf.Tensor:
 
 
 def _greedy(found: Tensors) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    ids, length = found["ids"][:, 0], found["length"]
+    ids, length = found["tokens"][:, 0], found["length"]
     if "log_probs" not in found:
         return ids, length, tf.zeros_like(length, tf.float32)
     counted = length + tf.cast(found["ended"], tf.int32)
@@ -337,22 +350,22 @@ def _greedy(found: Tensors) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
 
 
 def _best_of_beam(found: Tensors, length_penalty: float) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """As the first of `BeamSearch.hypotheses`, for all sentences at once."""
-    closed = found["closed"][:, 0] > IMPOSSIBLE / 2
+    """Returns the first of `BeamSearch.hypotheses` of each sentence, in a graph."""
+    finished = found["finished_scores"][:, 0] > NEG_INF / 2
     penalty = ((5.0 + tf.cast(found["length"], tf.float32)) / 6.0) ** length_penalty
-    score = tf.where(closed, found["closed"][:, 0], found["scores"][:, 0] / penalty)
-    length = tf.where(closed, found["closed_length"][:, 0], found["length"])
-    beam = tf.where(closed, found["closed_parent"][:, 0], 0)
-    slots = tf.shape(found["tokens"])[2]
+    score = tf.where(finished, found["finished_scores"][:, 0], found["totals"][:, 0] / penalty)
+    length = tf.where(finished, found["finished_lengths"][:, 0], found["length"])
+    beam = tf.where(finished, found["finished_parents"][:, 0], 0)
+    max_length = tf.shape(found["tokens"])[2]
 
-    def step_back(carry, position):
+    def step_back(carry, step):
         _, beam = carry
-        here = tf.stack([beam, tf.fill(tf.shape(beam), position)], axis=1)
-        token = tf.gather_nd(found["tokens"], here, batch_dims=1)
-        parent = tf.gather_nd(found["parents"], here, batch_dims=1)
-        return token, tf.where(position < length, parent, beam)
+        index = tf.stack([beam, tf.fill(tf.shape(beam), step)], axis=1)
+        token = tf.gather_nd(found["tokens"], index, batch_dims=1)
+        parent = tf.gather_nd(found["parents"], index, batch_dims=1)
+        return token, tf.where(step < length, parent, beam)
 
     tokens, _ = tf.scan(
-        step_back, tf.range(slots - 1, -1, -1), initializer=(tf.zeros_like(beam), beam)
+        step_back, tf.range(max_length - 1, -1, -1), initializer=(tf.zeros_like(beam), beam)
     )
     return tf.reverse(tf.transpose(tokens), axis=[1]), length, score

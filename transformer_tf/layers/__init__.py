@@ -6,7 +6,6 @@ from transformer_tf.layers.encoder import Encoder, EncoderLayer
 from transformer_tf.layers.feed_forward import FeedForward
 from transformer_tf.layers.masks import causal_mask, padding_mask
 from transformer_tf.layers.positional import PositionalEmbedding, positional_encoding
-from transformer_tf.layers.residual import Residual
 
 __all__ = [
     "Decoder",
@@ -16,7 +15,6 @@ __all__ = [
     "FeedForward",
     "MultiHeadAttention",
     "PositionalEmbedding",
-    "Residual",
     "causal_mask",
     "padding_mask",
     "positional_encoding",

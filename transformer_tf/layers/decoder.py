@@ -6,33 +6,36 @@ from keras import ops
 from transformer_tf.layers.attention import MultiHeadAttention
 from transformer_tf.layers.feed_forward import FeedForward
 from transformer_tf.layers.normalization import LayerNormalization
-from transformer_tf.layers.residual import Residual
 
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class DecoderLayer(keras.layers.Layer):
     """Self-attention over the target so far, attention over the source, feed-forward network.
 
+    Each of the three sub-layers has dropout, a residual connection and layer normalization, as in
+    `EncoderLayer`.
+
     Args:
         d_model: Size of a position's vector.
         num_heads: Number of attention heads.
         d_ff: Size of the hidden layer of the feed-forward network.
-        dropout_rate: Dropout of each sub-layer's output.
-        pre_norm: Whether to normalise before each sub-layer instead of after it.
+        dropout_rate: Dropout rate of each sub-layer's output.
+        pre_norm: Whether to normalize before each sub-layer instead of after it.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: Tensor `(batch, target_len, d_model)`.
         encoded: Tensor `(batch, source_len, d_model)`, the output of the encoder.
         attention_mask: Boolean tensor that broadcasts to
-            `(batch, num_heads, target_len, target_len)`: causal, and no padding.
+            `(batch, num_heads, target_len, target_len)`, True = may attend: the causal mask
+            combined with the padding mask of the target.
         cross_attention_mask: Boolean tensor that broadcasts to
-            `(batch, num_heads, target_len, source_len)`: no padding of the source.
-        return_attention_scores: Whether to return the scores beside the output.
+            `(batch, num_heads, target_len, source_len)`: the padding mask of the source.
+        return_attention_scores: Whether to also return the attention scores.
 
     Returns:
-        Tensor `(batch, target_len, d_model)`; with `return_attention_scores` a triple of it, the
-        self-attention scores `(batch, num_heads, target_len, target_len)` and the
+        Tensor `(batch, target_len, d_model)`; with `return_attention_scores`, a tuple of this
+        tensor, the self-attention scores `(batch, num_heads, target_len, target_len)` and the
         cross-attention scores `(batch, num_heads, target_len, source_len)`.
     """
 
@@ -58,24 +61,21 @@ class DecoderLayer(keras.layers.Layer):
             self.num_heads, self.d_model, dtype=policy, name="self_attention"
         )
         self.self_attention.build(x_shape, x_shape, x_shape)
-        self.self_attention_residual = Residual(
-            self.dropout_rate, self.pre_norm, dtype=policy, name="self_attention_residual"
-        )
-        self.self_attention_residual.build(x_shape)
+        self.self_attention_norm = LayerNormalization(dtype=policy, name="self_attention_norm")
+        self.self_attention_norm.build(x_shape)
+        self.self_attention_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
         self.cross_attention = MultiHeadAttention(
             self.num_heads, self.d_model, dtype=policy, name="cross_attention"
         )
         self.cross_attention.build(x_shape, encoded_shape, encoded_shape)
-        self.cross_attention_residual = Residual(
-            self.dropout_rate, self.pre_norm, dtype=policy, name="cross_attention_residual"
-        )
-        self.cross_attention_residual.build(x_shape)
+        self.cross_attention_norm = LayerNormalization(dtype=policy, name="cross_attention_norm")
+        self.cross_attention_norm.build(x_shape)
+        self.cross_attention_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
         self.feed_forward = FeedForward(self.d_model, self.d_ff, dtype=policy, name="feed_forward")
         self.feed_forward.build(x_shape)
-        self.feed_forward_residual = Residual(
-            self.dropout_rate, self.pre_norm, dtype=policy, name="feed_forward_residual"
-        )
-        self.feed_forward_residual.build(x_shape)
+        self.feed_forward_norm = LayerNormalization(dtype=policy, name="feed_forward_norm")
+        self.feed_forward_norm.build(x_shape)
+        self.feed_forward_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
 
     def call(
         self,
@@ -86,27 +86,53 @@ class DecoderLayer(keras.layers.Layer):
         return_attention_scores=False,
         training=None,
     ):
-        y = self.self_attention_residual.enter(x)
-        y, self_scores = self.self_attention(
-            query=y, key=y, value=y, attention_mask=attention_mask, return_attention_scores=True
+        x, self_scores, _ = self._self_attention_block(x, attention_mask, training=training)
+        x, cross_scores = self._cross_attention_block(
+            x, self.cross_attention_cache(encoded), cross_attention_mask, training=training
         )
-        x = self.self_attention_residual(x, y, training=training)
-
-        y, cross_scores = self.cross_attention(
-            query=self.cross_attention_residual.enter(x),
-            key=encoded,
-            value=encoded,
-            attention_mask=cross_attention_mask,
-            return_attention_scores=True,
-        )
-        x = self.cross_attention_residual(x, y, training=training)
-
-        y = self.feed_forward(self.feed_forward_residual.enter(x))
-        x = self.feed_forward_residual(x, y, training=training)
+        x = self._feed_forward_block(x, training=training)
         return (x, self_scores, cross_scores) if return_attention_scores else x
 
-    def read(self, encoded):
-        """What the layer looks at of the source, computed once for a whole search.
+    def _self_attention_block(self, x, attention_mask, cache=None, cache_index=None, training=None):
+        """Returns the new `x`, the attention scores, and the keys and values attended to."""
+        residual = x
+        if self.pre_norm:
+            x = self.self_attention_norm(x)
+        key, value = self.self_attention.keys_and_values(key=x, value=x)
+        if cache is not None:
+            key = _update(cache["key"], key, cache_index)
+            value = _update(cache["value"], value, cache_index)
+        x, scores = self.self_attention.attend(x, key, value, attention_mask)
+        x = residual + self.self_attention_dropout(x, training=training)
+        if not self.pre_norm:
+            x = self.self_attention_norm(x)
+        return x, scores, {"key": key, "value": value}
+
+    def _cross_attention_block(self, x, cross_attention_cache, cross_attention_mask, training=None):
+        """Returns the new `x` and the attention scores."""
+        residual = x
+        if self.pre_norm:
+            x = self.cross_attention_norm(x)
+        x, scores = self.cross_attention.attend(
+            x, cross_attention_cache["key"], cross_attention_cache["value"], cross_attention_mask
+        )
+        x = residual + self.cross_attention_dropout(x, training=training)
+        if not self.pre_norm:
+            x = self.cross_attention_norm(x)
+        return x, scores
+
+    def _feed_forward_block(self, x, training=None):
+        residual = x
+        if self.pre_norm:
+            x = self.feed_forward_norm(x)
+        x = self.feed_forward(x)
+        x = residual + self.feed_forward_dropout(x, training=training)
+        if not self.pre_norm:
+            x = self.feed_forward_norm(x)
+        return x
+
+    def cross_attention_cache(self, encoded):
+        """Computes the keys and values of cross-attention, once for a whole search.
 
         Args:
             encoded: Tensor `(batch, source_len, d_model)`, the output of the encoder.
@@ -117,30 +143,40 @@ class DecoderLayer(keras.layers.Layer):
         key, value = self.cross_attention.keys_and_values(key=encoded, value=encoded)
         return {"key": key, "value": value}
 
-    def new_cache(self, batch_size, slots):
-        """Room for what the layer looks at of the target.
+    def new_cache(self, batch_size, cache_length):
+        """Returns an empty self-attention cache.
 
         Args:
             batch_size: Number of sentences.
-            slots: Number of tokens of a sentence, those of all its hypotheses together.
+            cache_length: Number of tokens to keep for each sentence, over all its hypotheses.
 
         Returns:
-            A dictionary: `"key"` and `"value"`, zeros `(batch_size, num_heads, slots, head_dim)`.
+            A dictionary: `"key"` and `"value"`, zeros
+            `(batch_size, num_heads, cache_length, head_dim)`.
         """
-        shape = (batch_size, self.num_heads, slots, self.d_model // self.num_heads)
+        shape = (batch_size, self.num_heads, cache_length, self.d_model // self.num_heads)
         return {name: ops.zeros(shape, dtype=self.compute_dtype) for name in ("key", "value")}
 
-    def step(self, x, memory, cache, slot, attention_mask=None, cross_attention_mask=None):
-        """What `call` does, for the newest token of each hypothesis of a search alone.
+    def step(
+        self,
+        x,
+        cross_attention_cache,
+        cache,
+        cache_index,
+        attention_mask=None,
+        cross_attention_mask=None,
+    ):
+        """Runs `call` for the newest token of each hypothesis, with cached keys and values.
 
         Args:
             x: Tensor `(batch, beam_size, d_model)`.
-            memory: What `read` returned.
-            cache: What `new_cache` returned, or the last `step`.
-            slot: Where in the cache the keys and values of `x` go; an int or a scalar tensor. With
-                None they are appended: the cache, of no slots at first, grows.
+            cross_attention_cache: The result of `cross_attention_cache`.
+            cache: The result of `new_cache` or of the last `step`.
+            cache_index: Index in the cache at which to write the keys and values of `x`; an int or
+                a scalar tensor. With None they are appended to the cache, which may be empty.
             attention_mask: Boolean tensor that broadcasts to
-                `(batch, num_heads, beam_size, slots)`: of each hypothesis its own tokens.
+                `(batch, num_heads, beam_size, cache_length)`: which cached tokens belong
+                to each hypothesis.
             cross_attention_mask: Boolean tensor that broadcasts to
                 `(batch, num_heads, beam_size, source_len)`.
 
@@ -148,24 +184,9 @@ class DecoderLayer(keras.layers.Layer):
             Tensor `(batch, beam_size, d_model)`, the cache with the new keys and values, and the
             cross-attention scores `(batch, num_heads, beam_size, source_len)`.
         """
-        y = self.self_attention_residual.enter(x)
-        key, value = self.self_attention.keys_and_values(key=y, value=y)
-        key = _remember(cache["key"], key, slot)
-        value = _remember(cache["value"], value, slot)
-        y, _ = self.self_attention.attend(y, key, value, attention_mask)
-        x = self.self_attention_residual(x, y)
-
-        y, cross_scores = self.cross_attention.attend(
-            self.cross_attention_residual.enter(x),
-            memory["key"],
-            memory["value"],
-            cross_attention_mask,
-        )
-        x = self.cross_attention_residual(x, y)
-
-        y = self.feed_forward(self.feed_forward_residual.enter(x))
-        x = self.feed_forward_residual(x, y)
-        return x, {"key": key, "value": value}, cross_scores
+        x, _, cache = self._self_attention_block(x, attention_mask, cache, cache_index)
+        x, _ = self._cross_attention_block(x, cross_attention_cache, cross_attention_mask)
+        return self._feed_forward_block(x), cache
 
     def get_config(self):
         return {
@@ -187,22 +208,24 @@ class Decoder(keras.layers.Layer):
         d_model: Size of a position's vector.
         num_heads: Number of attention heads of a layer.
         d_ff: Size of the hidden layer of the feed-forward networks.
-        dropout_rate: Dropout of the embeddings and of each sub-layer's output (§5.4).
-        pre_norm: Whether to normalise before each sub-layer, and once after the last layer.
+        dropout_rate: Dropout rate of the embeddings and of each sub-layer's output (§5.4).
+        pre_norm: Whether to normalize before each sub-layer, and once after the last layer.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: Tensor `(batch, target_len, d_model)`, the output of `PositionalEmbedding`.
         encoded: Tensor `(batch, source_len, d_model)`, the output of the encoder.
         attention_mask: Boolean tensor that broadcasts to
-            `(batch, num_heads, target_len, target_len)`: causal, and no padding.
+            `(batch, num_heads, target_len, target_len)`, True = may attend: the causal mask
+            combined with the padding mask of the target.
         cross_attention_mask: Boolean tensor that broadcasts to
-            `(batch, num_heads, target_len, source_len)`: no padding of the source.
-        return_attention_scores: Whether to return the scores beside the output.
+            `(batch, num_heads, target_len, source_len)`: the padding mask of the source.
+        return_attention_scores: Whether to also return the attention scores.
 
     Returns:
-        Tensor `(batch, target_len, d_model)`; with `return_attention_scores` a triple of it and
-        two lists with the self- and cross-attention scores of each layer.
+        Tensor `(batch, target_len, d_model)`; with `return_attention_scores`, a tuple of this
+        tensor, a list of each layer's self-attention scores and a list of each layer's
+        cross-attention scores.
     """
 
     def __init__(
@@ -270,38 +293,47 @@ class Decoder(keras.layers.Layer):
             x = self.norm(x)
         return (x, all_self_scores, all_cross_scores) if return_attention_scores else x
 
-    def read(self, encoded):
-        """What the layers look at of the source: a list of `DecoderLayer.read`."""
-        return [layer.read(encoded) for layer in self.layers]
+    def cross_attention_cache(self, encoded):
+        """Returns a list of each layer's `DecoderLayer.cross_attention_cache`."""
+        return [layer.cross_attention_cache(encoded) for layer in self.layers]
 
-    def new_cache(self, batch_size, slots):
-        """Room for what the layers look at of the target: a list of `DecoderLayer.new_cache`."""
-        return [layer.new_cache(batch_size, slots) for layer in self.layers]
+    def new_cache(self, batch_size, cache_length):
+        """Returns a list of each layer's empty self-attention cache, `DecoderLayer.new_cache`."""
+        return [layer.new_cache(batch_size, cache_length) for layer in self.layers]
 
-    def step(self, x, memory, cache, slot, attention_mask=None, cross_attention_mask=None):
-        """What `call` does, for the newest token of each hypothesis of a search alone.
+    def step(
+        self,
+        x,
+        cross_attention_cache,
+        cache,
+        cache_index,
+        attention_mask=None,
+        cross_attention_mask=None,
+    ):
+        """Runs `call` for the newest token of each hypothesis, with cached keys and values.
 
         Args:
             x: Tensor `(batch, beam_size, d_model)`.
-            memory: What `read` returned.
-            cache: What `new_cache` returned, or the last `step`.
-            slot: As in `DecoderLayer.step`, like the masks.
-            attention_mask: Of each hypothesis its own tokens.
-            cross_attention_mask: No padding of the source.
+            cross_attention_cache: The result of `cross_attention_cache`.
+            cache: The result of `new_cache` or of the last `step`.
+            cache_index: As in `DecoderLayer.step`.
+            attention_mask: As in `DecoderLayer.step`.
+            cross_attention_mask: As in `DecoderLayer.step`.
 
         Returns:
-            Tensor `(batch, beam_size, d_model)`, the new cache, and the cross-attention scores of
-            the last layer, `(batch, num_heads, beam_size, source_len)`.
+            Tensor `(batch, beam_size, d_model)`, and the new cache.
         """
         new_cache = []
-        for layer, layer_memory, layer_cache in zip(self.layers, memory, cache, strict=True):
-            x, layer_cache, cross_scores = layer.step(
-                x, layer_memory, layer_cache, slot, attention_mask, cross_attention_mask
+        for layer, layer_cross_cache, layer_cache in zip(
+            self.layers, cross_attention_cache, cache, strict=True
+        ):
+            x, layer_cache = layer.step(
+                x, layer_cross_cache, layer_cache, cache_index, attention_mask, cross_attention_mask
             )
             new_cache.append(layer_cache)
         if self.pre_norm:
             x = self.norm(x)
-        return x, new_cache, cross_scores
+        return x, new_cache
 
     def get_config(self):
         return {
@@ -315,7 +347,8 @@ class Decoder(keras.layers.Layer):
         }
 
 
-def _remember(cache, new, slot):
-    if slot is None:
+def _update(cache, new, cache_index):
+    """Writes keys or values at an index of the cache, or appends them."""
+    if cache_index is None:
         return ops.concatenate([cache, new], axis=2)
-    return ops.slice_update(cache, (0, 0, slot, 0), new)
+    return ops.slice_update(cache, (0, 0, cache_index, 0), new)

@@ -5,30 +5,33 @@ import keras
 from transformer_tf.layers.attention import MultiHeadAttention
 from transformer_tf.layers.feed_forward import FeedForward
 from transformer_tf.layers.normalization import LayerNormalization
-from transformer_tf.layers.residual import Residual
 
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class EncoderLayer(keras.layers.Layer):
     """Self-attention over the source, then a feed-forward network.
 
+    Each of the two sub-layers has dropout, a residual connection and layer normalization. The
+    paper computes LayerNorm(x + Dropout(sublayer(x))). With `pre_norm` it is
+    x + Dropout(sublayer(LayerNorm(x))), and deep stacks train more easily (Xiong et al. 2020).
+
     Args:
         d_model: Size of a position's vector.
         num_heads: Number of attention heads.
         d_ff: Size of the hidden layer of the feed-forward network.
-        dropout_rate: Dropout of each sub-layer's output.
-        pre_norm: Whether to normalise before each sub-layer instead of after it.
+        dropout_rate: Dropout rate of each sub-layer's output.
+        pre_norm: Whether to normalize before each sub-layer instead of after it.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: Tensor `(batch, source_len, d_model)`.
         attention_mask: Boolean tensor that broadcasts to
             `(batch, num_heads, source_len, source_len)`, True = may attend.
-        return_attention_scores: Whether to return the scores beside the output.
+        return_attention_scores: Whether to also return the attention scores.
 
     Returns:
-        Tensor `(batch, source_len, d_model)`; with `return_attention_scores` a pair of it and
-        the scores `(batch, num_heads, source_len, source_len)`.
+        Tensor `(batch, source_len, d_model)`; with `return_attention_scores`, a tuple of this
+        tensor and the scores `(batch, num_heads, source_len, source_len)`.
     """
 
     def __init__(
@@ -53,26 +56,33 @@ class EncoderLayer(keras.layers.Layer):
             self.num_heads, self.d_model, dtype=policy, name="self_attention"
         )
         self.self_attention.build(x_shape, x_shape, x_shape)
-        self.self_attention_residual = Residual(
-            self.dropout_rate, self.pre_norm, dtype=policy, name="self_attention_residual"
-        )
-        self.self_attention_residual.build(x_shape)
+        self.self_attention_norm = LayerNormalization(dtype=policy, name="self_attention_norm")
+        self.self_attention_norm.build(x_shape)
+        self.self_attention_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
         self.feed_forward = FeedForward(self.d_model, self.d_ff, dtype=policy, name="feed_forward")
         self.feed_forward.build(x_shape)
-        self.feed_forward_residual = Residual(
-            self.dropout_rate, self.pre_norm, dtype=policy, name="feed_forward_residual"
-        )
-        self.feed_forward_residual.build(x_shape)
+        self.feed_forward_norm = LayerNormalization(dtype=policy, name="feed_forward_norm")
+        self.feed_forward_norm.build(x_shape)
+        self.feed_forward_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
 
     def call(self, x, attention_mask=None, return_attention_scores=False, training=None):
-        y = self.self_attention_residual.enter(x)
-        y, scores = self.self_attention(
-            query=y, key=y, value=y, attention_mask=attention_mask, return_attention_scores=True
+        residual = x
+        if self.pre_norm:
+            x = self.self_attention_norm(x)
+        x, scores = self.self_attention(
+            query=x, key=x, value=x, attention_mask=attention_mask, return_attention_scores=True
         )
-        x = self.self_attention_residual(x, y, training=training)
+        x = residual + self.self_attention_dropout(x, training=training)
+        if not self.pre_norm:
+            x = self.self_attention_norm(x)
 
-        y = self.feed_forward(self.feed_forward_residual.enter(x))
-        x = self.feed_forward_residual(x, y, training=training)
+        residual = x
+        if self.pre_norm:
+            x = self.feed_forward_norm(x)
+        x = self.feed_forward(x)
+        x = residual + self.feed_forward_dropout(x, training=training)
+        if not self.pre_norm:
+            x = self.feed_forward_norm(x)
         return (x, scores) if return_attention_scores else x
 
     def get_config(self):
@@ -95,19 +105,19 @@ class Encoder(keras.layers.Layer):
         d_model: Size of a position's vector.
         num_heads: Number of attention heads of a layer.
         d_ff: Size of the hidden layer of the feed-forward networks.
-        dropout_rate: Dropout of the embeddings and of each sub-layer's output (§5.4).
-        pre_norm: Whether to normalise before each sub-layer, and once after the last layer.
+        dropout_rate: Dropout rate of the embeddings and of each sub-layer's output (§5.4).
+        pre_norm: Whether to normalize before each sub-layer, and once after the last layer.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: Tensor `(batch, source_len, d_model)`, the output of `PositionalEmbedding`.
         attention_mask: Boolean tensor that broadcasts to
             `(batch, num_heads, source_len, source_len)`, True = may attend.
-        return_attention_scores: Whether to return the scores beside the output.
+        return_attention_scores: Whether to also return the attention scores.
 
     Returns:
-        Tensor `(batch, source_len, d_model)`; with `return_attention_scores` a pair of it and a
-        list with the scores `(batch, num_heads, source_len, source_len)` of each layer.
+        Tensor `(batch, source_len, d_model)`; with `return_attention_scores`, a tuple of this
+        tensor and a list of each layer's scores `(batch, num_heads, source_len, source_len)`.
     """
 
     def __init__(

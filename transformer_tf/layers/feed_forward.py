@@ -5,11 +5,11 @@ import keras
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class FeedForward(keras.layers.Layer):
-    """Two linear layers with a ReLU between them, the same at every position (equation 2).
+    """Two linear layers with a ReLU in between, applied to each position (equation 2).
 
     Args:
         d_model: Size of the input and the output.
-        d_ff: Size of the layer between them.
+        d_ff: Size of the hidden layer.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:

@@ -1,4 +1,4 @@
-"""Embeddings that know where a token stands: §3.4 and §3.5 of "Attention Is All You Need"."""
+"""Token embeddings with positions: §3.4 and §3.5 of "Attention Is All You Need"."""
 
 import keras
 import numpy as np
@@ -8,20 +8,20 @@ POSITIONS = ("sinusoidal", "learned")
 
 
 def positional_encoding(length, d_model: int):
-    """The sinusoidal position signal of §3.5 of Vaswani et al. 2017.
+    """The sinusoidal positional encoding (§3.5 of Vaswani et al. 2017).
 
-    Dimension 2i is sin(position / 10000^(2i / d_model)) and dimension 2i + 1 the cosine of the
-    same angle, so that shifting every position by k rotates each (sin, cos) pair by a fixed angle.
+    Dimension 2i is sin(position / 10000^(2i / d_model)) and dimension 2i + 1 is the cosine of the
+    same angle. A shift of all positions by k rotates each (sin, cos) pair by a fixed angle.
 
     Args:
         length: Number of positions, an int or a scalar tensor.
-        d_model: Size of a position's vector. For an odd size the last frequency has a sine only.
+        d_model: Size of a position's vector. If it is odd, the last frequency has only a sine.
 
     Returns:
         `float32` tensor `(length, d_model)`.
     """
     frequency = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
-    if isinstance(length, int):  # a constant
+    if isinstance(length, int):  # compute it once, in NumPy
         angle = np.arange(length)[:, None] * frequency[None, :]
         sin_cos = np.stack([np.sin(angle), np.cos(angle)], axis=-1)
         return ops.convert_to_tensor(
@@ -35,26 +35,26 @@ def positional_encoding(length, d_model: int):
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class PositionalEmbedding(keras.layers.Layer):
-    """Token embedding × √d_model + position (§3.4, §3.5).
+    """Embeds tokens: embedding × √d_model + position (§3.4, §3.5).
 
     Args:
         vocab_size: Number of token ids.
         d_model: Size of a token's vector.
-        position: `"sinusoidal"`, which works at any length, or `"learned"`.
-        max_length: Number of learned positions. Not used by `"sinusoidal"`.
+        position: `"sinusoidal"`, for any length, or `"learned"`.
+        max_length: Number of learned positions; sinusoidal positions ignore it.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:
         ids: Integer tensor `(batch, length)`.
-        positions: Tensor that broadcasts to `(batch, length, d_model)` to add instead of the
-            positions 0, 1, …, for a search: rows of `position_table`.
+        positions: The encoding of each token's position, rows of `position_table`: a tensor that
+            broadcasts to `(batch, length, d_model)`. By default the positions are 0, 1, ….
 
     Returns:
         Tensor `(batch, length, d_model)`.
 
     Raises:
-        ValueError: If `"learned"` positions are asked for more than `max_length` tokens, where the
-            length is known.
+        ValueError: If the sequence is longer than `max_length` and positions are learned. This is
+            only checked for a static length.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class PositionalEmbedding(keras.layers.Layer):
         self.max_length = max_length
 
     def build(self, ids_shape):
-        # Variance 1 / d_model, so that the sum below has unit variance and the same matrix can
-        # serve as the output projection (§3.4).
+        # Variance 1 / d_model: embeddings × √d_model have unit variance, and the same matrix can be
+        # the output projection (§3.4).
         initializer = keras.initializers.RandomNormal(stddev=self.d_model**-0.5)
         self.embeddings = self.add_weight(
             name="embeddings", shape=(self.vocab_size, self.d_model), initializer=initializer
@@ -95,7 +95,7 @@ class PositionalEmbedding(keras.layers.Layer):
         )
 
     def position_table(self, length):
-        """The vectors of the first positions.
+        """The positional encodings of the first `length` positions.
 
         Args:
             length: Number of positions, an int or a scalar tensor.
@@ -104,7 +104,8 @@ class PositionalEmbedding(keras.layers.Layer):
             Tensor `(length, d_model)`.
 
         Raises:
-            ValueError: If there are fewer learned positions and `length` is an int.
+            ValueError: If there are fewer than `length` learned positions. This is only checked
+                if `length` is an int.
         """
         if self.position == "sinusoidal":
             return ops.cast(positional_encoding(length, self.d_model), self.compute_dtype)
@@ -118,13 +119,13 @@ class PositionalEmbedding(keras.layers.Layer):
         return ops.cast(table, self.compute_dtype)
 
     def project(self, hidden):
-        """Scores every token id by its embedding: the output projection of a tied model (§3.4).
+        """Projects onto the vocabulary with the embeddings, for a tied model (§3.4).
 
         Args:
             hidden: Tensor `(..., d_model)`.
 
         Returns:
-            Tensor `(..., vocab_size)`.
+            Logits `(..., vocab_size)`.
         """
         embeddings = ops.cast(self.embeddings, hidden.dtype)
         return ops.matmul(hidden, ops.transpose(embeddings))

@@ -1,4 +1,4 @@
-"""An average of the weights over the last steps, which translates better than the last weights."""
+"""A moving average of the weights, which translates better than the last weights alone."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Iterator, Sequence
 import keras
 import numpy as np
 
-# The average is taken every so many steps: the weights change little in between, and reading
-# all of them at every step would cost a tenth of it.
+# Steps between two updates of the average. Reading the weights at every step would make training
+# 10 % slower.
 INTERVAL = 10
-# With step n of the share (1 + n) / (10 + n) stays at most: the rule of TensorFlow's
-# `ExponentialMovingAverage(decay, num_updates)`, so that the first weights are soon forgotten.
-SLOWNESS = 10
+# At step n the decay is at most (1 + n) / (10 + n), as in TensorFlow's
+# `ExponentialMovingAverage(decay, num_updates)`: early weights decay faster.
+WARMUP = 10
 
 
 class WeightAverage:
     """Exponential moving average of a model's weights (Polyak and Juditsky 1992).
 
     Args:
-        decay: Share of the average that stays from one step to the next, such as 0.999, which
-            averages over about 1 000 steps. Early on less stays.
+        decay: Share of the average that is kept at each step. 0.999 averages over about 1 000
+            steps. In the first steps the share is smaller.
 
     Attributes:
-        values: The averages, in the order of the model's weights; empty before the first.
+        values: The averages, in the order of the model's weights; empty before the first update.
     """
 
     def __init__(self, decay: float):
@@ -32,26 +32,26 @@ class WeightAverage:
         self.values: list[np.ndarray] = []
 
     def due(self, step: int) -> bool:
-        """Whether the weights after a step are taken in."""
+        """Returns whether to update the average after a step."""
         return step % INTERVAL == 0
 
     def update(self, model: keras.Model, step: int) -> None:
-        """Takes in the weights after a step."""
+        """Adds the weights after a step to the average."""
         weights = model.get_weights()
         if not self.values:
             self.values = [np.array(weight) for weight in weights]
             return
-        stays = min(self.decay, (1 + step) / (SLOWNESS + step)) ** INTERVAL
+        kept = min(self.decay, (1 + step) / (WARMUP + step)) ** INTERVAL
         for average, weight in zip(self.values, weights, strict=True):
-            average += (1 - stays) * (weight - average)
+            average += (1 - kept) * (weight - average)
 
     def restore(self, values: Sequence[np.ndarray]) -> None:
-        """Goes on from averages that were saved."""
+        """Continues from saved averages."""
         self.values = [np.array(value) for value in values]
 
     @contextlib.contextmanager
     def in_place(self, model: keras.Model) -> Iterator[None]:
-        """Gives the model the averages for a while."""
+        """Replaces the model's weights by the averages inside a `with` block."""
         if not self.values:
             yield
             return

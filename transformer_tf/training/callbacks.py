@@ -1,4 +1,4 @@
-"""What happens between the steps of `fit`: a progress bar, a watch, averages and states."""
+"""Callbacks of a run: progress, divergence check, weight average, periodic states, signals."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 from tqdm import tqdm
 
 from transformer_tf.errors import TrainingDivergedError
-from transformer_tf.startup import STARTED
 from transformer_tf.training.averaging import WeightAverage
+from transformer_tf.utils.startup import STARTED
 
 
-class Steps(keras.callbacks.Callback):
+class StepCallback(keras.callbacks.Callback):
     """A callback that counts the steps of a run, over all calls of `fit`.
 
-    Attributes:
-        step: Number of steps done.
-
     Args:
-        step: Number of steps done before.
+        step: Number of earlier steps.
+
+    Attributes:
+        step: Number of steps so far.
     """
 
     def __init__(self, step: int):
@@ -36,60 +36,90 @@ class Steps(keras.callbacks.Callback):
         self.after_step(logs)
 
     def after_step(self, logs):
-        """What to do after a step."""
+        """Runs after each step, with the metrics since the last validation."""
 
 
-class ProgressBar(Steps):
-    """A bar over the whole run, with the loss, the speed and the time left.
+class ProgressLine(StepCallback):
+    """A line with the epoch, the step, the loss, the speed and the time left.
+
+    A terminal shows the line as it changes; a log file gets one every 30 seconds.
 
     Args:
-        step: Number of steps done before.
+        step: Number of earlier steps.
         total: Number of steps of the run.
+        steps_per_epoch: Number of steps of an epoch.
     """
 
-    def __init__(self, step: int, total: int):
+    def __init__(self, step: int, total: int, steps_per_epoch: int):
         super().__init__(step)
-        # In a log file a line now and then is enough.
-        interval = 0.5 if sys.stderr.isatty() else 30.0
-        self.bar = tqdm(
-            total=total,
-            initial=step,
-            mininterval=interval,
-            maxinterval=interval,
-            unit="step",
-            dynamic_ncols=True,
-            smoothing=0.05,
-        )
-        self.waited = False
+        self.total = total
+        self.steps_per_epoch = steps_per_epoch
+        self.terminal = sys.stderr.isatty()
+        self.interval = 0.5 if self.terminal else 30.0  # seconds
+        self.line = tqdm(bar_format="{desc}", dynamic_ncols=True, disable=not self.terminal)
+        self.shown_at = time.monotonic()
+        self.first: tuple[int, float] | None = None  # the first step of this process, and its time
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.begin = time.perf_counter()
+        self.began_at = time.monotonic()
 
     def after_step(self, logs):
-        if not self.waited:
-            self.waited = True
-            seconds = time.monotonic() - STARTED
-            self.write(f"first training step done {seconds:.1f} s after the start")
-        if self.bar.update():  # it drew itself: give it news for the next time
-            rate = float(logs["tokens"]) / max(time.perf_counter() - self.begin, 1e-9)
-            news = {name: f"{float(logs[name]):.4g}" for name in ("loss", "accuracy")}
-            self.bar.set_postfix({**news, "tokens/s": f"{rate:.0f}"}, refresh=False)
+        now = time.monotonic()
+        if self.first is None:
+            self.first = self.step, now
+            self.write(f"first training step done {now - STARTED:.1f} s after the start")
+        if now - self.shown_at < self.interval:
+            return
+        self.shown_at = now
+        text = self.text(float(logs["loss"]), float(logs["tokens"]) / (now - self.began_at), now)
+        if self.terminal:
+            self.line.set_description_str(text)
+        else:
+            self.write(text)
+
+    def text(self, loss: float, tokens_per_second: float, now: float) -> str:
+        """Formats the line.
+
+        Args:
+            loss: The mean loss since the last validation.
+            tokens_per_second: The speed since then.
+            now: The time, as of `time.monotonic`.
+        """
+        epoch, epochs = (-(-steps // self.steps_per_epoch) for steps in (self.step, self.total))
+        parts = [
+            f"epoch {epoch}/{epochs}",
+            f"step {self.step:,}/{self.total:,}",
+            f"loss {loss:.2f}",
+            f"{tokens_per_second:,.0f} tokens/s",
+        ]
+        first, first_at = self.first or (self.step, now)
+        if self.step > first:  # the first step takes much longer: it compiles
+            seconds = (self.total - self.step) * (now - first_at) / (self.step - first)
+            parts.append(f"{format_duration(seconds)} left")
+        return " · ".join(parts).replace(",", " ")
 
     def write(self, text: str) -> None:
-        """Prints a text on stderr, above the bar."""
-        self.bar.write(text, file=sys.stderr)
+        """Prints a text on stderr, above the line."""
+        tqdm.write(text, file=sys.stderr)
 
     def close(self) -> None:
-        """Leaves the bar as it is."""
-        self.bar.close()
+        """Ends the line and leaves it on the screen."""
+        self.line.close()
 
 
-class StopOnDivergence(Steps):
-    """Ends the training at the first step whose loss is not a finite number.
+def format_duration(seconds: float) -> str:
+    """Formats a time as m:ss or h:mm:ss."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+class StopOnDivergence(StepCallback):
+    """Ends the training at the first step whose loss is NaN or infinite.
 
     Args:
-        step: Number of steps done before.
-        describe: From the number of a step, counted from 0, to where its batch stands.
+        step: Number of earlier steps.
+        describe: Takes the index of a step, from 0, and describes its batch.
     """
 
     def __init__(self, step: int, describe: Callable[[int], str]):
@@ -104,11 +134,11 @@ class StopOnDivergence(Steps):
             )
 
 
-class AverageWeights(Steps):
-    """Takes the weights into an average after each step.
+class AverageWeights(StepCallback):
+    """Updates a moving average of the weights.
 
     Args:
-        step: Number of steps done before.
+        step: Number of earlier steps.
         average: The average.
         model: The model whose weights are averaged.
     """
@@ -116,60 +146,60 @@ class AverageWeights(Steps):
     def __init__(self, step: int, average: WeightAverage, model: keras.Model):
         super().__init__(step)
         self.average = average
-        self.averaged = model
+        self.averaged_model = model
 
     def after_step(self, logs):
         if self.average.due(self.step):
-            _ = self.model  # on JAX this brings the variables up to date
-            self.average.update(self.averaged, self.step)
+            _ = self.model  # on JAX, this access copies the current values into the variables
+            self.average.update(self.averaged_model, self.step)
 
 
-class SaveNowAndThen(Steps):
-    """Saves the state of the run every few minutes, and ends it when it is asked to.
+class PeriodicSave(StepCallback):
+    """Saves the state of the run every few minutes, and stops the training on request.
 
     Args:
-        step: Number of steps done before.
+        step: Number of earlier steps.
+        end: The step before the next validation. No state is saved after it: the trainer saves
+            one after the validation, so that a resumed run does not miss the validation.
         save: Saves the state after a number of steps.
-        minutes: Time between two states.
-        stop: Says whether the training should end now.
-        end: The last step, after which there is a validation. A state before it would be one that
-            a resumed run does not validate.
+        minutes: Minutes between two states.
+        should_stop: Whether the training should stop now.
     """
 
     def __init__(
         self,
         step: int,
+        end: int,
         save: Callable[[int], None],
         minutes: float,
-        stop: Callable[[], bool],
-        end: int,
+        should_stop: Callable[[], bool],
     ):
         super().__init__(step)
         self.end = end
         self.save = save
         self.seconds = 60 * minutes
-        self.stop = stop
+        self.should_stop = should_stop
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.saved = time.monotonic()
+        self.saved_at = time.monotonic()
 
     def after_step(self, logs):
-        if self.stop():
+        if self.should_stop():
             self.model.stop_training = True
-        elif self.step < self.end and time.monotonic() - self.saved > self.seconds:
-            _ = self.model  # on JAX this brings the variables up to date
+        elif self.step < self.end and time.monotonic() - self.saved_at > self.seconds:
+            _ = self.model  # on JAX, this access copies the current values into the variables
             self.save(self.step)
-            self.saved = time.monotonic()
+            self.saved_at = time.monotonic()
 
 
 class StopSignal:
-    """Whether somebody wants the run to end: Ctrl-C, or the SIGTERM of a scheduler.
+    """Receives Ctrl-C and the SIGTERM of a scheduler.
 
-    The first signal asks for an end after the step that is under way; a second one ends the
-    process at once.
+    After the first signal the run ends with the current step. A second one ends the process at
+    once.
 
     Attributes:
-        received: Whether a signal came.
+        received: Whether a signal has come.
     """
 
     def __init__(self) -> None:
@@ -177,9 +207,9 @@ class StopSignal:
 
     @contextlib.contextmanager
     def listen(self) -> Iterator[None]:
-        """Takes signals while the context lasts, if this is the main thread."""
+        """Handles signals inside the context, if this is the main thread."""
         before = {}
-        with contextlib.suppress(ValueError):  # another thread may not
+        with contextlib.suppress(ValueError):  # only the main thread may set handlers
             for number in (signal.SIGINT, signal.SIGTERM):
                 before[number] = signal.signal(number, self._handle)
         try:
@@ -192,4 +222,4 @@ class StopSignal:
         if self.received:
             raise KeyboardInterrupt
         self.received = True
-        tqdm.write("\nsaving the state; once more to stop at once", file=sys.stderr)
+        tqdm.write("\nsaving the state; press Ctrl-C again to stop at once", file=sys.stderr)

@@ -1,21 +1,21 @@
-"""The loss on TensorFlow, a few hundred tokens at a time and with its gradients at once.
+"""The loss on TensorFlow, computed together with its gradients in chunks of tokens.
 
-TensorFlow's kernels run one after the other, and each of them would write and read the logits
-of the whole batch, 10 000 floats a token: products, maximum, exponential, sum, and the same way
-back. Here the tokens go through in chunks whose logits stay in the processor's cache, and since
-the loss is a sum over tokens, the gradients of a chunk can be made before the next one begins.
+The logits of a batch are large: 8 000 numbers for each token. TensorFlow runs one operation after
+another, and each one reads and writes all logits. Those of a chunk stay in the processor's cache.
+The loss is a sum over tokens, so the gradients of a chunk are computed before the next chunk
+begins. A training step took 292 ms instead of 425 (docs/performance.md).
 """
 
 from __future__ import annotations
 
 import tensorflow as tf
 
-# Tokens of a chunk. See docs/performance.md for what other sizes gave.
+# Tokens in a chunk. docs/performance.md has the times with other sizes.
 CHUNK = 512
 
 
 def chunked_cross_entropy(hidden, kernel, bias, targets, weights, label_smoothing, training):
-    """`losses.projected_cross_entropy` for flat tokens.
+    """The same as `losses.projected_cross_entropy`, for flattened tokens.
 
     Args:
         hidden: Tensor `(tokens, d_model)`.
@@ -24,106 +24,102 @@ def chunked_cross_entropy(hidden, kernel, bias, targets, weights, label_smoothin
         targets: Integer tensor `(tokens,)`.
         weights: `float32` tensor `(tokens,)`.
         label_smoothing: Share of the probability spread over the whole vocabulary.
-        training: Whether gradients will be asked for.
+        training: Whether to compute gradients.
 
     Returns:
-        The weighted loss, the sum of -log p and the number of right tokens.
+        The weighted loss, the sum of -log p and the number of correct tokens.
     """
-    dtype = hidden.dtype
-    vocab_size = kernel.shape[1]
-    no_bias = bias is None
-    if no_bias:
-        bias = tf.zeros((vocab_size,), tf.float32)
-    on_token = 1.0 - label_smoothing
-    on_all = label_smoothing / vocab_size
-    # The gradients of the logits are made with weights of about 1 and scaled afterwards: those
-    # of a large batch would be too small for half precision.
-    unit = tf.maximum(tf.reduce_max(weights), 1e-30)
-
-    def forward(hidden, targets, kernel, bias):
-        """Logits, their maxima, those of the right tokens, and where these stand."""
-        logits = tf.cast(tf.matmul(hidden, kernel), tf.float32)
-        if not no_bias:
-            logits = tf.nn.bias_add(logits, bias)
-        index = tf.stack([tf.range(tf.shape(targets)[0]), targets], axis=1)
-        return logits, tf.reduce_max(logits, axis=1), tf.gather_nd(logits, index), index
-
-    def sums(logits, highest, score, log_sum, weights):
-        """The three results of a chunk."""
-        losses = log_sum - score
-        smoothed = losses
-        if label_smoothing:
-            smoothed = on_token * losses + label_smoothing * (
-                log_sum - tf.reduce_mean(logits, axis=1)
-            )
-        real = tf.cast(weights > 0, tf.float32)
-        correct = tf.cast(score >= highest, tf.float32)
-        return tf.stack(
-            [
-                tf.reduce_sum(smoothed * weights),
-                tf.reduce_sum(losses * real),
-                tf.reduce_sum(correct * real),
-            ]
-        )
+    # The weights of a large batch are so small that gradients would underflow in half precision.
+    # The gradients are computed with weights of at most 1 and scaled afterwards.
+    max_weight = tf.maximum(tf.reduce_max(weights), 1e-30)
 
     @tf.custom_gradient
-    def run(hidden, kernel, bias):
-        tokens = tf.shape(hidden)[0]
-        low_kernel = tf.cast(kernel, dtype)
-
-        def chunk(begin, total, d_hidden, d_kernel, d_bias):
-            end = begin + CHUNK
-            part = hidden[begin:end]
-            logits, highest, score, index = forward(part, targets[begin:end], low_kernel, bias)
-            weight = weights[begin:end]
-            exponentials = tf.exp(logits - highest[:, None])
-            sum_ = tf.reduce_sum(exponentials, axis=1)
-            total += sums(logits, highest, score, tf.math.log(sum_) + highest, weight)
-            if training:
-                weight = weight / unit
-                gradient = exponentials * (weight / sum_)[:, None]
-                if label_smoothing:
-                    gradient -= (on_all * weight)[:, None]
-                gradient = tf.tensor_scatter_nd_sub(gradient, index, on_token * weight)
-                d_bias += tf.reduce_sum(gradient, axis=0)
-                gradient = tf.cast(gradient, dtype)
-                d_hidden = d_hidden.write(
-                    begin // CHUNK, tf.matmul(gradient, low_kernel, transpose_b=True)
-                )
-                d_kernel += tf.cast(tf.matmul(part, gradient, transpose_a=True), tf.float32)
-            return begin + CHUNK, total, d_hidden, d_kernel, d_bias
-
-        _, total, d_hidden, d_kernel, d_bias = tf.while_loop(
-            lambda begin, *_: begin < tokens,
-            chunk,
-            (
-                tf.constant(0),
-                tf.zeros((3,)),
-                tf.TensorArray(
-                    dtype,
-                    size=(tokens + CHUNK - 1) // CHUNK,
-                    infer_shape=False,
-                    element_shape=(None, hidden.shape[1]),
-                ),
-                tf.zeros_like(kernel),
-                tf.zeros_like(bias),
-            ),
-            parallel_iterations=1,
+    def totals(hidden, kernel, bias=None):
+        total, gradients = _totals_and_gradients(
+            hidden, kernel, bias, targets, weights / max_weight, label_smoothing, training
         )
-        gradients = (d_hidden.concat(), d_kernel, d_bias) if training else None
 
         def backward(d_total):
-            if gradients is None:
-                raise ValueError("There are no gradients of a loss with training=False")
-            scale = d_total[0] * unit
-            d_hidden, d_kernel, d_bias = gradients
-            return (
-                tf.cast(tf.cast(d_hidden, tf.float32) * scale, dtype),
-                d_kernel * scale,
-                d_bias * scale,
-            )
+            if not training:
+                raise ValueError("A loss with training=False has no gradients")
+            scale = d_total[0] * max_weight
+            returned = gradients[:2] if bias is None else gradients
+            return [tf.cast(tf.cast(each, tf.float32) * scale, each.dtype) for each in returned]
 
-        return total, backward
+        return total * tf.stack([max_weight, 1.0, 1.0]), backward
 
-    total = run(hidden, kernel, bias)
+    total = totals(hidden, kernel) if bias is None else totals(hidden, kernel, bias)
     return total[0], total[1], total[2]
+
+
+def _totals_and_gradients(hidden, kernel, bias, targets, weights, label_smoothing, training):
+    """Returns the three totals, and the gradients of the first for `hidden`, `kernel` and bias."""
+    tokens = tf.shape(hidden)[0]
+    cast_kernel = tf.cast(kernel, hidden.dtype)
+
+    def add_chunk(begin, total, d_hidden, d_kernel, d_bias):
+        chunk = slice(begin, begin + CHUNK)
+        part, weight = hidden[chunk], weights[chunk]
+        index = tf.stack([tf.range(tf.shape(part)[0]), targets[chunk]], axis=1)
+        logits = _logits(part, cast_kernel, bias)
+        highest = tf.reduce_max(logits, axis=1)
+        exponentials = tf.exp(logits - highest[:, None])
+        normalizer = tf.reduce_sum(exponentials, axis=1)
+        log_normalizer = tf.math.log(normalizer) + highest
+        total += _totals(logits, highest, log_normalizer, index, weight, label_smoothing)
+        if training:
+            gradient = _logit_gradient(exponentials, normalizer, index, weight, label_smoothing)
+            d_bias += tf.reduce_sum(gradient, axis=0)
+            gradient = tf.cast(gradient, hidden.dtype)
+            d_part = tf.matmul(gradient, cast_kernel, transpose_b=True)
+            d_hidden = d_hidden.write(begin // CHUNK, d_part)
+            d_kernel += tf.cast(tf.matmul(part, gradient, transpose_a=True), tf.float32)
+        return begin + CHUNK, total, d_hidden, d_kernel, d_bias
+
+    d_hidden = tf.TensorArray(
+        hidden.dtype,
+        size=(tokens + CHUNK - 1) // CHUNK,
+        infer_shape=False,
+        element_shape=(None, hidden.shape[1]),
+    )
+    _, total, d_hidden, d_kernel, d_bias = tf.while_loop(
+        lambda begin, *_: begin < tokens,
+        add_chunk,
+        (
+            tf.constant(0),
+            tf.zeros((3,)),
+            d_hidden,
+            tf.zeros_like(kernel),
+            tf.zeros((kernel.shape[1],)),
+        ),
+        parallel_iterations=1,
+    )
+    return total, (d_hidden.concat(), d_kernel, d_bias) if training else None
+
+
+def _logits(hidden, kernel, bias):
+    logits = tf.cast(tf.matmul(hidden, kernel), tf.float32)
+    return logits if bias is None else tf.nn.bias_add(logits, bias)
+
+
+def _totals(logits, highest, log_normalizer, index, weights, label_smoothing):
+    """Returns the weighted loss, the sum of -log p and the number of correct tokens, stacked."""
+    score = tf.gather_nd(logits, index)
+    losses = log_normalizer - score
+    smoothed = losses
+    if label_smoothing:
+        spread = log_normalizer - tf.reduce_mean(logits, axis=1)
+        smoothed = (1 - label_smoothing) * losses + label_smoothing * spread
+    real = tf.cast(weights > 0, tf.float32)
+    correct = tf.cast(score >= highest, tf.float32)
+    totals = smoothed * weights, losses * real, correct * real
+    return tf.stack([tf.reduce_sum(each) for each in totals])
+
+
+def _logit_gradient(exponentials, normalizer, index, weights, label_smoothing):
+    """Returns the weighted difference of the probabilities and the smoothed one-hot targets."""
+    gradient = exponentials * (weights / normalizer)[:, None]  # no extra pass for probabilities
+    if label_smoothing:
+        vocab_size = exponentials.shape[1]
+        gradient -= (label_smoothing / vocab_size * weights)[:, None]
+    return tf.tensor_scatter_nd_sub(gradient, index, (1 - label_smoothing) * weights)

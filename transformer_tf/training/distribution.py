@@ -1,8 +1,8 @@
-"""Data-parallel training: several devices, or several machines, each with its rows of a batch.
+"""Data-parallel training on several devices or machines, each with its rows of every batch.
 
-Keras and JAX do the work (`keras.distribution.DataParallel`, `jax.distributed`): every device holds
-all weights, and the gradients are summed over all of them. What is left to do here is to start
-the processes, and to give each its own rows.
+Keras and JAX do the work (`keras.distribution.DataParallel`, `jax.distributed`): every device
+holds all weights, and gradients are summed over all devices. This module starts the processes
+and sets the devices; `stream.BatchStream` gives each process its rows.
 """
 
 from __future__ import annotations
@@ -16,58 +16,58 @@ from transformer_tf.errors import ConfigError
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
-    """The processes of a run, and this one among them.
+class ProcessGroup:
+    """The processes of a run, as one of them sees them.
 
     Attributes:
         size: Number of processes.
-        number: Number of this process, from 0. Process 0 writes the run's folder.
+        index: Index of this process, from 0.
     """
 
     size: int = 1
-    number: int = 0
+    index: int = 0
 
     @property
-    def writes(self) -> bool:
-        """Whether this process is the one that writes."""
-        return self.number == 0
+    def is_main(self) -> bool:
+        """Whether this is process 0, which writes the run's folder."""
+        return self.index == 0
 
 
-def join(coordinator: str, size: int, number: int) -> Group:
-    """Makes this process one of several; to be called before Keras computes anything.
+def join(coordinator: str, size: int, index: int) -> ProcessGroup:
+    """Joins this process to a group. Must be called before Keras computes anything.
 
     Args:
-        coordinator: HOST:PORT of process 0, the same for all.
+        coordinator: HOST:PORT of process 0, the same for all processes.
         size: Number of processes.
-        number: Number of this process, from 0.
+        index: Index of this process, from 0.
 
     Raises:
-        ConfigError: If the back end is not JAX, or the numbers do not fit.
+        ConfigError: If the backend is not JAX, or `index` is out of range.
     """
-    _need_jax("Several processes need")
-    if not 0 <= number < size:
-        raise ConfigError(f"--process must be from 0 to {size - 1}, not {number}")
-    keras.distribution.initialize(coordinator, size, number)
-    return Group(size, number)
+    _require_jax("Several processes need")
+    if not 0 <= index < size:
+        raise ConfigError(f"--process must be from 0 to {size - 1}, not {index}")
+    keras.distribution.initialize(coordinator, size, index)
+    return ProcessGroup(size, index)
 
 
-def share_batches(devices: int, group: Group) -> int:
-    """Lets models that are built from now on share each batch among devices.
+def use_devices(devices: int, group: ProcessGroup) -> int:
+    """Distributes each batch over devices, for all models that are built afterwards.
 
     Args:
-        devices: Devices of each process to use.
+        devices: Number of devices of each process.
         group: The processes.
 
     Returns:
-        Number of devices in all; the rows of a batch must be a multiple of it.
+        Total number of devices. The number of rows of a batch must be a multiple of it.
 
     Raises:
-        ConfigError: If there are not so many, or the back end is not JAX.
+        ConfigError: If there are not enough devices, or the backend is not JAX.
     """
     total = devices * group.size
     if total == 1:
         return 1
-    _need_jax("training.devices of more than 1 needs")
+    _require_jax("training.devices above 1 needs")
     found = keras.distribution.list_devices()
     if len(found) < total or (group.size > 1 and len(found) != total):
         raise ConfigError(
@@ -75,17 +75,17 @@ def share_batches(devices: int, group: Group) -> int:
             f"there are {len(found)}"
         )
     keras.distribution.set_distribution(
-        # Each process makes its rows itself.
+        # Each process makes its own rows.
         keras.distribution.DataParallel(devices=found[:total], auto_shard_dataset=False)
     )
     return total
 
 
-def check_all_alike(group: Group, what: str, fingerprint: str) -> None:
-    """Makes sure that all processes have the same of something.
+def check_equal(group: ProcessGroup, name: str, fingerprint: str) -> None:
+    """Checks that a fingerprint is the same in all processes.
 
     Raises:
-        ConfigError: If they do not. Unequal batches would be trained on without a word.
+        ConfigError: If it is not, with `name` in the message.
     """
     if group.size == 1:
         return
@@ -95,9 +95,9 @@ def check_all_alike(group: Group, what: str, fingerprint: str) -> None:
     try:
         multihost_utils.assert_equal(mine)
     except AssertionError as error:
-        raise ConfigError(f"The processes do not have the same {what}") from error
+        raise ConfigError(f"The processes do not have the same {name}") from error
 
 
-def _need_jax(what: str) -> None:
+def _require_jax(what: str) -> None:
     if keras.backend.backend() != "jax":
         raise ConfigError(f"{what} KERAS_BACKEND=jax, not {keras.backend.backend()}")

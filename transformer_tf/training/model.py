@@ -1,4 +1,4 @@
-"""What `fit` trains: a Transformer together with its loss."""
+"""A Transformer together with its loss, for `fit`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from transformer_tf.training.schedule import TransformerSchedule
 
 
 class TrainingModel(keras.Model):
-    """A Transformer and its loss, so that a step need not keep the logits.
+    """A Transformer with its loss, computed without holding the logits of the whole batch.
 
-    It is fitted on `(inputs, target_output, weights)`. The weights of a batch's tokens say how much
-    each counts in the gradient; by default real tokens share a weight of 1 equally. A caller who
-    spreads one update over several batches or devices gives every token the same weight, so that
-    each counts alike wherever it stands. Metrics are means over real tokens, whatever the
-    weights: `loss`, label smoothing included; `accuracy`; `perplexity`, exp of the mean
-    cross-entropy without smoothing; and `tokens`, how many they were.
+    Fit it on `(inputs, target_output, weights)`. `weights` has the weight of each token in the
+    loss; by default 1 / the number of real tokens. When several batches or devices share one
+    update, give all their tokens the same weight.
+
+    The metrics are means over real tokens, independent of the weights: `loss`, with label
+    smoothing; `accuracy`; `perplexity`, exp of the mean cross-entropy without smoothing; and
+    `tokens`, the number of real tokens.
 
     Args:
         transformer: The built model.
@@ -71,12 +72,12 @@ class TrainingModel(keras.Model):
 def compile_training_model(
     transformer: keras.Model, config: Config, max_steps: int | None = None
 ) -> TrainingModel:
-    """The model of a configuration with its loss and the optimiser of §5.3, ready for `fit`.
+    """Compiles a Transformer with its loss and the optimizer of §5.3, ready for `fit`.
 
     Args:
         transformer: The built model.
-        config: How to train it.
-        max_steps: Number of batches it will be trained on, for `training.cooldown_steps`.
+        config: The configuration.
+        max_steps: Number of batches in the whole training; `training.cooldown_steps` needs it.
     """
     training = config.training
     model = TrainingModel(transformer, training.label_smoothing)
@@ -98,7 +99,7 @@ def compile_training_model(
             global_clipnorm=training.clip_norm,
             gradient_accumulation_steps=training.accumulation_steps if several else None,
         ),
-        # XLA compiles every shape anew; TensorFlow's own kernels take any.
+        # XLA compiles each shape again; TensorFlow's own kernels take any shape.
         jit_compile=keras.backend.backend() != "tensorflow",
     )
     model.optimizer.build(model.trainable_variables)

@@ -1,13 +1,17 @@
-"""Adam, on TensorFlow with one operation a variable instead of a dozen."""
+"""Adam with one TensorFlow operation for each variable instead of a dozen.
+
+On TensorFlow a training step with `keras.optimizers.Adam` takes 4 % more processor time (128 · 8 ·
+512 · 4 layers, batches of 96 · 16 tokens, two cores, 2026-11-22).
+"""
 
 import keras
 
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class Adam(keras.optimizers.Adam):
-    """`keras.optimizers.Adam`, the same numbers faster on TensorFlow's plain kernels.
+    """`keras.optimizers.Adam` with a faster update on TensorFlow.
 
-    On other back ends, which fuse operations themselves, it is Keras' own.
+    Other backends fuse the operations themselves and use Keras's update.
     """
 
     def update_step(self, gradient, variable, learning_rate):

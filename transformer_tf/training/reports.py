@@ -1,16 +1,18 @@
-"""What a run leaves for people to look at: metrics, curves, samples, TensorBoard."""
+"""Reports of a run for people: metrics, curves, sample translations, TensorBoard."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from transformer_tf.errors import ConfigError
-from transformer_tf.files import write_whole
-from transformer_tf.tables import table
+from transformer_tf.training.run_folder import CURVES_FILE, METRICS_FILE, SAMPLES_FILE
+from transformer_tf.training.validation import Sample
+from transformer_tf.utils.files import atomic_write_bytes
+from transformer_tf.utils.tables import table
 
 Row = Mapping[str, Any]
 """The metrics of a validation and of the training before it."""
@@ -20,90 +22,152 @@ PANELS = (
     ("accuracy", "share of tokens", ("accuracy", "val_accuracy")),
     ("translations", "0 to 100", ("val_bleu", "val_chrf")),
 )
+COLUMNS = (
+    ("step", "step", "{:,}"),
+    ("epoch", "epoch", "{:.1f}"),
+    ("loss", "loss", "{:.3f}"),
+    ("val_loss", "val. loss", "{:.3f}"),
+    ("val_perplexity", "perplexity", "{:,.2f}"),
+    ("val_accuracy", "accuracy", "{:.1%}"),
+    ("val_bleu", "BLEU", "{:.1f}"),
+    ("val_chrf", "chrF", "{:.1f}"),
+    ("tokens_per_second", "tokens/s", "{:,.0f}"),
+    ("seconds", "seconds", "{:,.0f}"),
+)
 LABELS = {"val_bleu": "BLEU", "val_chrf": "chrF"}
 
 
-class Translates(Protocol):
-    """What a trainer asks of a translator."""
-
-    def translate(self, texts: Sequence[str], *, n_best: int) -> list[str]:
-        """Translates sentences; with an `n_best` of 1 each has one translation."""
-
-    def fits(self, text: str) -> bool:
-        """Whether a text can be taken as one, with attention to be shown."""
-
-    def attend(self, text: str) -> Any:
-        """A translation with its attention scores."""
-
-
 def write_metrics(rows: Sequence[Row], path: Path) -> None:
-    """Writes metrics as CSV, whole or not at all."""
+    """Writes metrics as CSV, atomically."""
     text = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_whole(path, text.getvalue().encode())
+    atomic_write_bytes(path, text.getvalue().encode())
 
 
 def draw_curves(rows: Sequence[Row], path: Path) -> None:
-    """Draws loss, accuracy and the scores of translations over the epochs.
+    """Draws loss, accuracy and, if measured, BLEU and chrF over the epochs.
 
     Args:
-        rows: The metrics; translations may be without scores.
-        path: The picture to write, whole or not at all.
+        rows: The metrics of each validation.
+        path: The picture to write, as in `save_figure`.
     """
-    from matplotlib.figure import Figure
+    from transformer_tf.utils.figures import figure_style, new_figure, save_figure
 
     panels = [panel for panel in PANELS if all(name in row for name in panel[2] for row in rows)]
-    figure = Figure(figsize=(4.5 * len(panels), 3.5), layout="constrained")
-    for axes, (title, unit, names) in zip(
-        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
-    ):
-        for name in names:
-            label = "validation" if name.startswith("val_") else "training"
-            axes.plot(
-                [row["epoch"] for row in rows],
-                [row[name] for row in rows],
-                marker="o",
-                markersize=3,
-                label=LABELS.get(name, label),
-            )
-        axes.set_title(f"{title} ({unit})")
-        axes.set_xlabel("epoch")
-        axes.grid(alpha=0.3)
-        axes.legend()
-    picture = io.BytesIO()
-    figure.savefig(picture, dpi=120)
-    write_whole(path, picture.getvalue())
+    with figure_style():
+        figure = new_figure(4.5 * len(panels), 3.5)
+        for axes, (title, unit, names) in zip(
+            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+        ):
+            for name in names:
+                label = "validation" if name.startswith("val_") else "training"
+                axes.plot(
+                    [row["epoch"] for row in rows],
+                    [row[name] for row in rows],
+                    marker="o",
+                    markersize=3,
+                    label=LABELS.get(name, label),
+                )
+            axes.set(title=title.capitalize(), xlabel="epoch", ylabel=unit)
+            axes.grid()
+            axes.legend()
+        save_figure(figure, path)
 
 
-def summary_table(rows: Sequence[Row], most: int = 12) -> str:
-    """The metrics of a run as a table, of a long run every second row, or third, and so on."""
-    names = [
-        "step",
-        "epoch",
-        "loss",
-        "val_loss",
-        "val_perplexity",
-        "val_accuracy",
-        "val_bleu",
-        "val_chrf",
+def summary_table(rows: Sequence[Row], best_metric: str = "perplexity", max_rows: int = 12) -> str:
+    """Formats the metrics of a run as a table, with the best validation marked.
+
+    Args:
+        rows: The metrics of each validation.
+        best_metric: `perplexity`, `bleu` or `chrf`.
+        max_rows: Maximum number of rows. A longer run shows every second row, or every third, and
+            so on.
+    """
+    best = best_row(rows, best_metric)
+    every = -(-len(rows) // max_rows)
+    shown = [
+        row
+        for number, row in enumerate(rows, 1)
+        if (len(rows) - number) % every == 0 or row is best
     ]
-    names += ["tokens_per_second", "seconds"]
-    every = -(-len(rows) // most)
-    chosen = [row for number, row in enumerate(rows, 1) if (len(rows) - number) % every == 0]
-    return table([{name: row[name] for name in names if name in row} for row in chosen])
+    return table([_cells(row, row is best) for row in shown], align_right=True)
+
+
+def best_row(rows: Sequence[Row], best_metric: str) -> Row | None:
+    """Returns the first of the best rows, or None if no row has the metric."""
+    name = f"val_{best_metric}"
+    scored = [row for row in rows if name in row]
+    choose = min if best_metric == "perplexity" else max
+    return choose(scored, key=lambda row: row[name]) if scored else None
+
+
+def _cells(row: Row, best: bool) -> dict[str, str]:
+    cells = {
+        title: form.format(row[name]).replace(",", " ")
+        for name, title, form in COLUMNS
+        if name in row
+    }
+    return cells | {"": "best" if best else ""}
+
+
+class Reporter:
+    """Reports each validation on the screen and in the folder of the run.
+
+    Args:
+        folder: The folder of the run.
+        best_metric: The metric of the best weights: `perplexity`, `bleu` or `chrf`.
+        tensorboard: Whether to also write for TensorBoard.
+        show: Prints a text.
+
+    Raises:
+        ConfigError: If tensorboardX is needed and not installed.
+    """
+
+    def __init__(
+        self, folder: Path, best_metric: str, tensorboard: bool, show: Callable[[str], None]
+    ):
+        self.folder = folder
+        self.best_metric = best_metric
+        self.board = TensorBoard(folder) if tensorboard else None
+        self.show = show
+
+    def write(self, rows: Sequence[Row], samples: Sequence[Sample]) -> None:
+        """Writes the report of the last validation.
+
+        Args:
+            rows: The metrics of all validations.
+            samples: The sample translations of the last one.
+        """
+        row = rows[-1]
+        best = best_row(rows, self.best_metric) is row
+        self.show(table([_cells(row, best)], align_right=True))
+        if samples:
+            text = "\n".join(f"  {each.sentence}\n  → {each.translation}" for each in samples)
+            self.show(text)
+            with (self.folder / SAMPLES_FILE).open("a", encoding="utf-8") as file:
+                file.write(f"after step {row['step']}\n{text}\n")
+        write_metrics(rows, self.folder / METRICS_FILE)
+        draw_curves(rows, self.folder / CURVES_FILE)
+        if self.board is not None:
+            self.board.write(row, samples)
+
+    def close(self) -> None:
+        """Closes the files of TensorBoard."""
+        if self.board is not None:
+            self.board.close()
 
 
 class TensorBoard:
     """Writes curves, sample translations and their attention for TensorBoard.
 
     Args:
-        folder: The folder of the run; the events go to `tensorboard` in it.
+        folder: The folder of the run. The events go to its sub-folder `tensorboard`.
 
     Raises:
-        ConfigError: If tensorboardX, which writes them, is not installed.
+        ConfigError: If tensorboardX is not installed.
     """
 
     def __init__(self, folder: Path):
@@ -116,27 +180,22 @@ class TensorBoard:
             ) from error
         self.writer = SummaryWriter(str(folder / "tensorboard"))
 
-    def write(self, row: Row, samples: Sequence[tuple[str, Any]]) -> None:
-        """Writes the metrics of a validation, and sentences with what the translator made of them.
-
-        Args:
-            row: The metrics.
-            samples: Sentences and their translations with attention scores.
-        """
+    def write(self, row: Row, samples: Sequence[Sample]) -> None:
+        """Writes the metrics and the sample translations of a validation."""
         step = row["step"]
         for name, value in row.items():
             if name not in ("step", "epoch"):
                 part = "validation" if name.startswith("val_") else "training"
                 self.writer.add_scalar(f"{part}/{name.removeprefix('val_')}", value, step)
-        for number, (sentence, attention) in enumerate(samples, 1):
-            self.writer.add_text(
-                f"sample {number}", f"{sentence}\n\n→ {attention.translation}", step
-            )
-            for kind in attention.scores if attention.translation else ():
-                figure = attention.plot(kind)
-                self.writer.add_figure(
-                    f"{kind} attention/sample {number}", figure, step, close=False
-                )
+        for number, sample in enumerate(samples, 1):
+            text = f"{sample.sentence}\n\n→ {sample.translation}"
+            self.writer.add_text(f"sample {number}", text, step)
+            if not sample.translation or sample.attention is None:
+                continue
+            for kind in sample.attention.scores:
+                figure = sample.attention.plot(kind)
+                name = f"{kind} attention/sample {number}"
+                self.writer.add_figure(name, figure, step, close=False)
         self.writer.flush()
 
     def close(self) -> None:

@@ -8,17 +8,18 @@ from keras import ops
 class TransformerSchedule(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warm-up, then decay with the inverse square root of the step (equation 3).
 
-    rate = scale · d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5), where the first update
-    is step 1, so that it is not lost to a learning rate of zero. At the end of a training it may
-    fall to zero in a straight line, which the paper's does not.
+    rate = scale · d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5)
+
+    The first update is step 1, so its rate is not 0. An addition to the paper: over the last
+    `cooldown_steps` updates the rate falls linearly to 0.
 
     Args:
         d_model: Size of the model's vectors.
         warmup_steps: Updates until the highest rate, scale · (d_model · warmup_steps)^-0.5.
         scale: Factor on the whole curve; 1 in the paper.
-        steps_per_update: Steps whose gradients Keras accumulates for an update. It counts steps
-            here, not updates.
-        cooldown_steps: Updates over which it falls at the end; 0 for none.
+        steps_per_update: Batches whose gradients Keras accumulates for one update; it calls the
+            schedule with the number of batches, not of updates.
+        cooldown_steps: Updates at the end over which the rate falls to 0; 0 for none.
         last_update: Number of the last update, from 1; needed for `cooldown_steps`.
 
     Raises:

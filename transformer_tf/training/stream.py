@@ -1,68 +1,72 @@
-"""Training batches from any step on, each with the weights of its tokens in the update."""
+"""Training batches from any step on, with the weight of each token in the loss."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
 import numpy as np
 
-from transformer_tf.text.batching import Batches
+from transformer_tf.text.batching.batches import Batches
 
 WeightedBatch = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]
 """Inputs, `target_output`, and the weight of each of its tokens, 0 for padding."""
 
 
 class BatchStream:
-    """One epoch of batches after the other, so that step n is the same batch in every run.
+    """The batches of all epochs in a fixed order: step n has the same batch in every run.
 
-    The weights say what a token counts in an update: 1 / its number of real tokens, in all the
-    batches of the update and on all processes. So every token counts alike, whether the batch
-    is whole, spread over several steps, or over several machines.
+    Every token of an update has the same weight, 1 / the number of real tokens in the update. The
+    update is then the same whether its tokens are in one batch, in several accumulated batches or
+    on several machines.
 
     Args:
         batches: The batches of an epoch.
         steps_per_update: Batches whose gradients are averaged for one update.
-        process: Number of this process, from 0.
-        processes: Number of processes that each take their rows of every batch.
+        process_index: Index of this process, from 0.
+        num_processes: Number of processes; each takes its rows of every batch.
 
     Attributes:
-        steps_per_epoch: Number of batches of the first epoch, taken for that of every epoch. Only
-            if an epoch's pairs are drawn at random does the number differ.
-        lengths: Number of batches of each epoch that has been dealt so far.
+        steps_per_epoch: Number of batches of the first epoch. Later epochs have other numbers only
+            if their pairs are encoded anew.
+        epoch_lengths: Number of batches of each epoch so far.
     """
 
     def __init__(
-        self, batches: Batches, steps_per_update: int = 1, process: int = 0, processes: int = 1
+        self,
+        batches: Batches,
+        steps_per_update: int = 1,
+        process_index: int = 0,
+        num_processes: int = 1,
     ):
         self.batches = batches
         self.steps_per_update = steps_per_update
-        self.process = process
-        self.processes = processes
+        self.process_index = process_index
+        self.num_processes = num_processes
         batches.set_epoch(0)
         self._epoch = 0
         self.steps_per_epoch = len(batches)
-        self.lengths = [self.steps_per_epoch]
+        self.epoch_lengths = [self.steps_per_epoch]
 
     def locate(self, step: int) -> tuple[int, int]:
-        """The epoch and the number in it of the batch of a step, all counted from 0."""
+        """Returns the epoch of a step and the index of its batch in it, all counted from 0."""
         if not self.batches.resampled:
             return divmod(step, self.steps_per_epoch)
         epoch = 0
         while True:
-            if epoch == len(self.lengths):
-                self._deal(epoch)
-                self.lengths.append(len(self.batches))
-            if step < self.lengths[epoch]:
+            if epoch == len(self.epoch_lengths):
+                self._set_epoch(epoch)
+                self.epoch_lengths.append(len(self.batches))
+            if step < self.epoch_lengths[epoch]:
                 return epoch, step
-            step -= self.lengths[epoch]
+            step -= self.epoch_lengths[epoch]
             epoch += 1
 
     def describe(self, step: int) -> str:
-        """Where a step's batch stands and how large it is, for a message."""
+        """Describes the position and the size of a step's batch for a message."""
         epoch, index = self.locate(step)
-        self._deal(epoch)
+        self._set_epoch(epoch)
         inputs, target = self.batches[index]
         rows = int(np.any(target != 0, axis=1).sum())
         return (
@@ -71,69 +75,71 @@ class BatchStream:
         )
 
     def take(self, begin: int, end: int) -> Iterator[WeightedBatch]:
-        """The batches of the steps from `begin` up to `end`, this one left out."""
-        group: list[tuple[int, dict[str, np.ndarray], np.ndarray]] = []
-        step = begin - begin % self.steps_per_update
-        while step < end:
-            group.append((step, *self._batch(step)))
-            step += 1
-            if len(group) < self.steps_per_update and step < end:
-                continue
-            # An update that `end` cuts in two still weighs its tokens as the whole one does.
-            whole = group + [
-                (later, *self._batch(later))
-                for later in range(step, step + self.steps_per_update - len(group))
-            ]
-            tokens = sum(int(np.count_nonzero(target)) for _, _, target in whole)
+        """Yields the batches of the steps from `begin` to `end`, `end` excluded."""
+        for first in range(begin - begin % self.steps_per_update, end, self.steps_per_update):
+            # Read all batches of an update, since the weights depend on all of them.
+            steps = range(first, first + self.steps_per_update)
+            group = [(step, *self._batch(step)) for step in steps]
+            tokens = sum(int(np.count_nonzero(target)) for _, _, target in group)
             # Keras averages the gradients of an update's steps.
             weight = self.steps_per_update / tokens
-            for number, inputs, target in group:
-                if number >= begin:
-                    # Side by side in the order of the processes they are the whole batch again,
-                    # so that dropout, too, is that of one process.
-                    share = len(target) // self.processes
-                    rows = slice(self.process * share, (self.process + 1) * share)
-                    mine = {name: ids[rows] for name, ids in inputs.items()}
-                    real = (target[rows] != 0).astype("float32")
-                    yield mine, target[rows], real * np.float32(weight)
-            group = []
+            for step, inputs, target in group:
+                if begin <= step < end:
+                    yield self._weighted_rows(inputs, target, weight)
+
+    def _weighted_rows(
+        self, inputs: dict[str, np.ndarray], target: np.ndarray, weight: float
+    ) -> WeightedBatch:
+        """Returns this process's rows of a batch.
+
+        Concatenated in the order of the processes, the rows are the whole batch. Dropout is then
+        also the same as in a run with one process.
+        """
+        num_rows = len(target) // self.num_processes
+        rows = slice(self.process_index * num_rows, (self.process_index + 1) * num_rows)
+        real = (target[rows] != 0).astype("float32")
+        return (
+            {name: ids[rows] for name, ids in inputs.items()},
+            target[rows],
+            real * np.float32(weight),
+        )
 
     def _batch(self, step: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
         epoch, index = self.locate(step)
-        self._deal(epoch)
+        self._set_epoch(epoch)
         return self.batches[index]
 
-    def _deal(self, epoch: int) -> None:
+    def _set_epoch(self, epoch: int) -> None:
         if epoch != self._epoch:
             self.batches.set_epoch(epoch)
             self._epoch = epoch
 
 
-def as_dataset(make: Any, steps: int) -> Any:
-    """Batches in the form that `fit` and `evaluate` take on the back end in use.
+def as_dataset(make: Callable[[], Iterator[WeightedBatch]], steps: int) -> Any:
+    """Converts batches to the form that `fit` and `evaluate` take on the current backend.
 
     Args:
-        make: Makes an iterator over batches, with or without weights.
+        make: Returns an iterator over the batches.
         steps: Number of batches.
 
     Returns:
-        A `tf.data.Dataset` on TensorFlow, which prepares batches beside the training; elsewhere
+        A `tf.data.Dataset` on TensorFlow, which prepares batches in the background; otherwise
         an iterator.
     """
     if keras.backend.backend() != "tensorflow":
         return make()
     import tensorflow as tf
 
-    # Keras would guess from the first two batches which sizes are fixed, and stop at the first
-    # batch of another size.
+    # Without a signature, Keras guesses from two batches which sizes are fixed, and fails at the
+    # first batch of another size.
     ids = tf.TensorSpec((None, None), tf.int32)
     weights = tf.TensorSpec((None, None), tf.float32)
     signature = ({"source": ids, "target_input": ids}, ids, weights)
     dataset = tf.data.Dataset.from_generator(make, output_signature=signature)
-    # A set of unknown size makes Keras count one update too many.
+    # With an unknown number of batches, Keras counts one update too many.
     dataset = dataset.apply(tf.data.experimental.assert_cardinality(steps)).prefetch(2)
-    # There is nothing to tune, and the thread that does sleeps 10 ms, 20 ms, 40 ms and so on;
-    # at the end `fit` would have to wait, up to a minute, until it wakes.
+    # There is nothing to tune, and at its end `fit` would wait up to a minute for the autotune
+    # thread.
     options = tf.data.Options()
     options.autotune.enabled = False
     return dataset.with_options(options)

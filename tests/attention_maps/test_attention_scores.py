@@ -1,0 +1,152 @@
+"""Views of attention scores that need no model."""
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from transformer_tf.attention_maps.attention_scores import Attention
+from transformer_tf.errors import ConfigError
+
+LAYERS, HEADS = 3, 2
+SOURCE = ["<start>", "▁Gar", "dens", "▁grow", ".", "<end>"]
+READ = ["<start>", "▁Gär", "ten", "▁wachsen", "."]
+SAID = ["▁Gär", "ten", "▁wachsen", ".", "<end>"]
+
+
+@pytest.fixture
+def attention(random):
+    def scores(queries, keys):
+        return random.dirichlet(np.ones(len(keys)), size=(LAYERS, HEADS, len(queries)))
+
+    return Attention(
+        "Gardens grow.",
+        "Gärten wachsen.",
+        SOURCE,
+        READ,
+        SAID,
+        {
+            "encoder": scores(SOURCE, SOURCE),
+            "decoder": scores(SAID, READ),
+            "cross": scores(SAID, SOURCE),
+        },
+        source_language="English",
+        target_language="German",
+    )
+
+
+def test_the_last_layer_of_cross_attention_by_default(attention):
+    view = attention.view()
+    np.testing.assert_array_equal(view.scores, attention.scores["cross"][-1])
+    assert view.queries == ["Gär", "ten", "wachsen", ".", "<end>"]
+    assert view.keys == ["<start>", "Gar", "dens", "grow", ".", "<end>"]
+    assert view.head_titles == ["Head 1", "Head 2"]
+
+
+def test_one_head_and_their_mean(attention):
+    scores = attention.scores["decoder"]
+    view = attention.view("decoder", layer=2, head=2)
+    np.testing.assert_array_equal(view.scores, scores[1, 1:2])
+    assert view.head_titles == ["Head 2"]
+    view = attention.view("decoder", layer=1, head="mean")
+    np.testing.assert_allclose(view.scores, scores[0].mean(axis=0)[None])
+    assert view.head_titles == ["Mean of 2 heads"]
+
+
+def test_every_layer(attention):
+    for head, count in (("all", HEADS), ("mean", 1), (1, 1)):
+        view = attention.view("encoder", layer="all", head=head)
+        assert view.scores.shape == (LAYERS, count, len(SOURCE), len(SOURCE))
+        assert len(view.head_titles) == count
+
+
+def test_words_without_start_and_end(attention):
+    view = attention.view("cross", layer=1, head=1, words=True, special=False)
+    assert view.queries == ["Gärten", "wachsen."]
+    assert view.keys == ["Gardens", "grow."]
+    scores = attention.scores["cross"][0, 0]
+    expected = [
+        [scores[rows, 1:3].sum(-1).mean(), scores[rows, 3:5].sum(-1).mean()]
+        for rows in (slice(0, 2), slice(2, 4))
+    ]
+    np.testing.assert_allclose(view.scores[0], expected)
+
+
+def test_a_word_that_looks_like_a_token_stays():
+    tokens = ["<start>", "▁<", "end", ">", "<end>"]
+    scores = {"encoder": np.full((1, 1, 5, 5), 0.2)}
+    view = Attention("<end>", "", tokens, [], [], scores).view("encoder", words=True, special=False)
+    assert view.queries == view.keys == ["<end>"]
+    np.testing.assert_allclose(view.scores, 0.6)
+
+
+def test_only_start_and_end_are_hidden(attention):
+    view = attention.view("decoder", special=False)
+    assert view.queries == ["Gär", "ten", "wachsen", "."]  # produced by the decoder
+    assert view.keys == ["Gär", "ten", "wachsen", "."]  # read by the decoder
+    np.testing.assert_array_equal(view.scores, attention.scores["decoder"][-1][:, :-1, 1:])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "source"}, "kind must be one of encoder, decoder, cross, not source"),
+        ({"layer": 4}, "layer must be from 1 to 3, not 4"),
+        ({"layer": 0}, "layer must be from 1 to 3, not 0"),
+        ({"head": 3}, "head must be from 1 to 2, not 3"),
+    ],
+)
+def test_kinds_layers_and_heads_out_of_range(attention, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        attention.view(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("kind", "axes"),
+    [
+        ("encoder", ["English", "English, looked at"]),
+        ("decoder", ["German, as it is said", "German, said so far"]),
+        ("cross", ["German, as it is said", "English, looked at"]),
+    ],
+)
+def test_a_figure_names_what_it_shows(attention, kind, axes):
+    figure = attention.plot(kind, layer=2, head=1)
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    assert "Gardens grow.\n→ Gärten wachsen." in texts
+    assert any(f"{kind}" in text.lower() and "layer 2 of 3" in text for text in texts)
+    assert set(axes) <= set(texts)
+
+
+def test_a_figure_of_every_layer(attention):
+    texts = [text.get_text() for text in attention.plot(layer="all").findobj(Text)]
+    assert any(text.startswith("Cross-attention, all layers") for text in texts)
+
+
+def test_bytes_are_labelled_with_their_character():
+    tokens = ["<start>", "▁", "<0xC3>", "<0xA4>", "<end>"]
+    scores = {"encoder": np.full((1, 1, 5, 5), 0.2)}
+    view = Attention("ä", "", tokens, [], [], scores).view("encoder")
+    assert view.queries == view.keys == ["<start>", "▁", "ä 1/2", "ä 2/2", "<end>"]
+
+
+def test_representation_in_one_line(attention):
+    assert repr(attention) == (
+        "Attention('Gardens grow.' → 'Gärten wachsen.', "
+        "layers × heads: encoder 3 × 2, decoder 3 × 2, cross 3 × 2)"
+    )
+
+
+def test_nothing_left_to_draw(attention):
+    empty = Attention(
+        "", "", ["<start>", "<end>"], ["<start>"], ["<end>"], {"cross": np.full((1, 1, 1, 2), 0.5)}
+    )
+    with pytest.raises(ConfigError, match="nothing left to draw"):
+        empty.plot(special=False)
+    assert empty.plot().axes
+
+
+def test_a_page_has_everything(attention):
+    page = attention.page()
+    assert list(page.maps) == ["encoder", "decoder", "cross"]
+    assert page.maps["decoder"].queries == SAID
+    assert page.maps["decoder"].keys == READ
+    np.testing.assert_array_equal(page.maps["cross"].scores, attention.scores["cross"])

@@ -1,0 +1,164 @@
+"""Heat maps: contents, layout and legibility, without comparing pixels."""
+
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from transformer_tf.attention_maps import plot_attention
+from transformer_tf.utils.figures import DPI, INK, MUTED
+
+QUERIES = ["Der", "Zug", "über", "Brücken", ".", "<end>", "$x_1$"]
+KEYS = ["<start>", "The", "train", "es", "bridges"]
+
+
+def make_scores(*shape):
+    return np.random.default_rng(0).dirichlet(np.ones(shape[-1]), size=shape[:-1])
+
+
+def labels(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def boxes(texts):
+    return [text.get_window_extent() for text in texts]
+
+
+def assert_apart(some):
+    assert not any(one.overlaps(other) for one, other in itertools.pairwise(some))
+
+
+@pytest.fixture(scope="module")
+def grid():
+    """Three heads of one layer."""
+    scores = make_scores(3, 7, 5)
+    figure = plot_attention(
+        scores, QUERIES, KEYS, title="one\n→ two", subtitle="small", query_axis="German"
+    )
+    figure.draw_without_rendering()
+    return scores, figure
+
+
+def test_a_panel_for_each_head(grid):
+    scores, figure = grid
+    panels = figure.axes[:-1]
+    assert [axes.get_title("left") for axes in panels] == ["Head 1", "Head 2", "Head 3"]
+    for axes, head in zip(panels, scores, strict=True):
+        np.testing.assert_array_equal(axes.images[0].get_array(), head)
+        assert labels(axes.yaxis) == QUERIES
+        assert labels(axes.xaxis) == KEYS
+        # The first query is on top, the first key at the left.
+        first, last = axes.transData.transform([(0, 0), (4, 6)])
+        assert first[1] > last[1] and first[0] < last[0]
+        box = axes.get_window_extent()
+        assert box.width / 5 == pytest.approx(box.height / 7, rel=0.02)
+
+
+def test_one_colour_scale_whose_maximum_is_written(grid):
+    scores, figure = grid
+    assert {axes.images[0].get_clim() for axes in figure.axes[:-1]} == {(0, scores.max())}
+    assert labels(figure.axes[-1].yaxis)[0] == "0"
+    assert labels(figure.axes[-1].yaxis)[-1] == f"{scores.max():.2f}"
+
+
+def test_titles_and_axes(grid):
+    _, figure = grid
+    sizes = {text.get_text(): text.get_fontsize() for text in figure.findobj(Text)}
+    assert sizes["one\n→ two"] > sizes["small"] >= sizes["Der"]
+    assert {"German", "Keys", "Attention weight"} <= set(sizes)
+
+
+def test_start_and_end_are_grey(grid):
+    _, figure = grid
+    axes = figure.axes[0]
+    assert [label.get_color() for label in axes.get_xticklabels()] == [MUTED, *[INK] * 4]
+    assert axes.get_yticklabels()[5].get_color() == MUTED
+
+
+def test_labels_are_not_formulas(grid):
+    _, figure = grid
+    assert not any(text.get_parse_math() or text.get_usetex() for text in figure.findobj(Text))
+
+
+def test_a_sheet_of_layers_and_heads():
+    scores = make_scores(2, 3, 7, 5)
+    figure = plot_attention(scores, QUERIES, KEYS)
+    panels = figure.axes[:-1]
+    for axes, head in zip(panels, scores.reshape(-1, 7, 5), strict=True):
+        np.testing.assert_array_equal(axes.images[0].get_array(), head)
+    assert [axes.get_title("left") for axes in panels] == ["Head 1", "Head 2", "Head 3", *[""] * 3]
+    assert [axes.get_ylabel() for axes in panels] == ["Layer 1", "", "", "Layer 2", "", ""]
+    # Only the left and lower panels have labels.
+    assert [labels(axes.yaxis) for axes in panels] == [QUERIES, [], []] * 2
+    assert [labels(axes.xaxis) for axes in panels] == [[]] * 3 + [KEYS] * 3
+
+
+def test_layers_with_one_head_make_a_grid():
+    figure = plot_attention(make_scores(2, 1, 7, 5), QUERIES, KEYS, head_titles=["Mean"])
+    titles = [axes.get_title("left") for axes in figure.axes[:-1]]
+    assert titles == ["Mean, layer 1", "Mean, layer 2"]
+
+
+@pytest.mark.parametrize(("num_heads", "length", "columns"), [(1, 3, 1), (5, 12, 3), (2, 40, 2)])
+def test_legible_at_the_saved_resolution(num_heads, length, columns):
+    """Labels are at least 8 pixels high, apart from each other and inside the figure."""
+    names = [f"Äg{number}" for number in range(length)]
+    figure = plot_attention(make_scores(num_heads, length, length), names, names, title="A title")
+    figure.draw_without_rendering()
+    assert len({round(axes.get_position().x0, 3) for axes in figure.axes[:-1]}) == columns
+    inside = figure.bbox
+    for axes in figure.axes[:-1]:
+        for ticks in (axes.get_yticklabels(), axes.get_xticklabels()):
+            assert min(label.get_fontsize() for label in ticks) / 72 * DPI >= 8
+            assert_apart(boxes(ticks))
+    everything = [axes.get_tightbbox() for axes in figure.axes]
+    for box in everything:
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= inside.x1 and box.y1 <= inside.y1
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(everything, 2))
+
+
+def test_long_labels_are_cut():
+    figure = plot_attention(make_scores(1, 2, 1), ["ü" * 41, "ü" * 40], ["a\nb"])
+    assert labels(figure.axes[0].yaxis) == ["ü" * 39 + "…", "ü" * 40]
+    assert labels(figure.axes[0].xaxis) == ["a\\nb"]
+
+
+def test_numbers_in_the_cells():
+    scores = np.array([[[0.004, 0.996], [0.4, 0.44]]])
+    axes = plot_attention(scores, ["a", "b"], ["c", "d"], numbers=True).axes[0]
+    assert {text.get_position(): (text.get_text(), text.get_color()) for text in axes.texts} == {
+        (1, 0): ("1", "white"),
+        (0, 1): (".40", INK),
+        (1, 1): (".44", INK),
+    }
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (1, 1, 3, 7, 5), (0, 7, 5)])
+def test_scores_of_a_wrong_shape(shape):
+    with pytest.raises(ValueError, match=r"\(num_heads, query_len, key_len\).*Received: scores"):
+        plot_attention(np.zeros(shape), QUERIES, KEYS)
+
+
+@pytest.mark.parametrize("value", [-0.5, 1.5, np.nan])
+def test_scores_out_of_range(value):
+    scores = make_scores(3, 7, 5)
+    scores[1, 2, 3] = value
+    with pytest.raises(ValueError, match="between 0 and 1.*Received: values from"):
+        plot_attention(scores, QUERIES, KEYS)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("query_labels", {"query_labels": KEYS}),
+        ("key_labels", {"key_labels": QUERIES}),
+        ("query_labels", {"query_labels": "seven 7"}),
+        ("head_titles", {"head_titles": ["one", "two"]}),
+    ],
+)
+def test_labels_that_do_not_match(name, options):
+    with pytest.raises(ValueError, match=rf"`{name}` must hold .*Received: "):
+        plot_attention(
+            make_scores(3, 7, 5), **{"query_labels": QUERIES, "key_labels": KEYS, **options}
+        )

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from transformer_tf.attention_maps.words import (
+    group_words,
+    merge_words,
+    token_labels,
+    write_token,
+    write_word,
+)
+from transformer_tf.text.corpora.cleaning import normalize_text
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (["▁Gar", "dens", "▁grow", "."], ["Gardens", "grow."]),
+        (["<start>", "▁Gar", "dens", "<end>"], ["<start>", "Gardens", "<end>"]),
+        (["▁", "Ω", "▁x"], ["Ω", "x"]),  # a mark by itself belongs to what follows
+        (["▁x", "▁", "▁y"], ["x", "y"]),
+        (["▁x", "▁"], ["x"]),
+        (["▁x", "▁", "<end>"], ["x", "<end>"]),
+        (["▁", "<0xC3>", "<0xA4>", "h"], ["äh"]),
+        (["▁a", "<0x20>", "b"], ["a", "b"]),
+        (["▁a", "<unk>", "b"], ["a", "<unk>", "b"]),  # written as "a ⁇ b"
+        (["▁", "<0xC3>"], ["\\xc3"]),  # half a character
+        (["<start>", "<end>"], ["<start>", "<end>"]),
+        (["▁"], ["▁"]),
+        ([], []),
+    ],
+)
+def test_sub_words_are_joined(tokens, words):
+    groups = group_words(tokens)
+    assert [i for group in groups for i in group] == list(range(len(tokens)))
+    assert [write_word([tokens[i] for i in group]) for group in groups] == words
+
+
+def test_as_many_words_as_the_text_has(checkpoint):
+    """Random ids have as many word groups as their text has words."""
+    from transformer_tf.translator import Translator
+
+    tokenizer = Translator.load(checkpoint).target_tokenizer
+    random = np.random.default_rng(0)
+    size = tokenizer.start_id
+    # Normalization removes control characters, sometimes a whole word.
+    control = {f"<0x{byte:02X}>" for byte in (*range(32), 127)} - {"<0x0A>", "<0x09>"}
+    for _ in range(300):
+        ids = random.integers(2, size, random.integers(1, 12)).tolist()
+        tokens = tokenizer.tokens(ids)
+        text = normalize_text(tokenizer.decode(ids))
+        if control & set(tokens) or not text or "\ufffd" in text:
+            continue
+        assert len(group_words(tokens)) == len(text.split()), (tokens, text)
+
+
+def test_a_token_without_its_mark():
+    assert [write_token(token) for token in ("▁Gar", "dens", "▁", "<end>")] == [
+        "Gar",
+        "dens",
+        "▁",
+        "<end>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "labels"),
+    [
+        (["<start>", "▁Gar", "dens"], ["<start>", "Gar", "dens"]),
+        (["<0xF0>", "<0x9F>", "<0x8D>", "<0x95>"], ["🍕 1/4", "🍕 2/4", "🍕 3/4", "🍕 4/4"]),
+        (["a", "<0xC3>", "<0xA4>", "<0x0A>"], ["a", "ä 1/2", "ä 2/2", "\n"]),
+        (["<0xC3>", "h"], ["<0xC3>", "h"]),  # half a character
+        (["<0xA4>", "<0xC3>", "<0xA4>"], ["<0xA4>", "ä 1/2", "ä 2/2"]),
+        (["<0xZZ>"], ["<0xZZ>"]),
+        ([], []),
+    ],
+)
+def test_labels_of_tokens(tokens, labels):
+    assert token_labels(tokens) == labels
+
+
+def test_merged_by_hand():
+    scores = np.array([[0.1, 0.2, 0.7], [0.3, 0.4, 0.3]])
+    merged = merge_words(scores, [[0, 1]], [[0, 1], [2]])
+    np.testing.assert_allclose(merged, [[0.5, 0.5]])  # (0.3 + 0.7) / 2, (0.7 + 0.3) / 2
+
+
+def test_merged_weights_still_add_up_to_one(random):
+    scores = random.dirichlet(np.ones(7), size=(2, 3, 5))
+    merged = merge_words(scores, [[0], [1, 2], [3, 4]], [[0, 1, 2], [3], [4, 5], [6]])
+    assert merged.shape == (2, 3, 3, 4)
+    np.testing.assert_allclose(merged.sum(axis=-1), 1)

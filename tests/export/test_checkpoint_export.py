@@ -1,0 +1,124 @@
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint, save_weights
+from transformer_tf.config import load_config, save_config
+from transformer_tf.errors import CheckpointError
+from transformer_tf.export.checkpoint_export import export_checkpoint, halve
+from transformer_tf.export.folders import check_place, new_folder, replace_folder
+
+
+def test_half_the_size_and_the_same_model(checkpoint, tmp_path):
+    (checkpoint / "samples.txt").write_text("said\n")
+    whole, half = tmp_path / "whole", tmp_path / "half"
+    export_checkpoint(checkpoint, whole)
+    export_checkpoint(checkpoint, half, half=True, overrides=["decoding.beam_size=3"])
+    old, one, other = (load_checkpoint(folder)[1] for folder in (checkpoint, whole, half))
+    for a, b, c in zip(old.get_weights(), one.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(a.astype("float16"), c)
+    sizes = [(folder / BEST_WEIGHTS).stat().st_size for folder in (whole, half)]
+    assert sizes[1] < sizes[0]  # of so small a model much is names
+    with h5py.File(half / BEST_WEIGHTS) as file:
+        kinds = set()
+        file.visititems(lambda _, item: kinds.add(getattr(item, "dtype", None)))
+    assert np.dtype("float32") not in kinds
+    assert load_config(half / "config.yaml").decoding.beam_size == 3
+    assert (half / "samples.txt").read_text() == "said\n"
+
+
+def test_an_export_has_no_local_paths(checkpoint, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(checkpoint, run)
+    (run / "state").mkdir()
+    here = [f'data.files=[["{tmp_path}/mine.tsv"], ["{tmp_path}/b.en", "{tmp_path}/b.de"]]']
+    here += ["data.corpus=files", f"data.directory={tmp_path}", f"training.directory={run}"]
+    save_config(load_config(run / "config.yaml", here), run / "config.yaml")
+    assert str(tmp_path) in (run / "config.yaml").read_text()
+    export_checkpoint(run, tmp_path / "out")
+    config = load_config(tmp_path / "out" / "config.yaml")
+    assert (config.data.directory, config.training.directory) == (None, None)
+    assert config.data.files == (("mine.tsv",), ("b.en", "b.de"))
+    assert str(tmp_path) not in (tmp_path / "out" / "config.yaml").read_text()
+    assert not (tmp_path / "out" / "state").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "run"]
+
+
+def test_a_weight_too_large_leaves_nothing(checkpoint, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(checkpoint, run)
+    model = load_checkpoint(run)[1]
+    model.set_weights([weight + 1e5 for weight in model.get_weights()])
+    for path in run.glob("*.weights.h5"):
+        save_weights(model, path)
+    with pytest.raises(CheckpointError, match="too large for float16"):
+        export_checkpoint(run, tmp_path / "out", half=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_folder_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
+    new, old = tmp_path / "new", tmp_path / "old"
+    for folder in (new, old):
+        folder.mkdir()
+        (folder / folder.name).write_text("x")
+    rename = Path.rename
+
+    def refuse(path, target):
+        if path == new:
+            raise OSError("no")
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refuse)
+        with pytest.raises(OSError, match="no"):
+            replace_folder(new, old)
+    assert [path.name for path in old.iterdir()] == ["old"]
+    replace_folder(new, old)
+    assert [path.name for path in old.iterdir()] == ["new"]
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_folder_in_use_is_left_alone(checkpoint, tmp_path):
+    (tmp_path / "mine").write_text("x")
+    with pytest.raises(CheckpointError, match="already exists and is not empty"):
+        export_checkpoint(checkpoint, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_weight_too_large_for_float16(tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("layer/vars/0", data=np.float32([1e5]))
+    before = path.read_bytes()
+    with pytest.raises(CheckpointError, match="layer/vars/0 is too large for float16"):
+        halve(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_empty_folder_is_filled(tmp_path):
+    """It may be a mount point, or where the user's shell is."""
+    output = tmp_path / "out"
+    output.mkdir()
+    before = output.stat().st_ino
+    with new_folder(output) as partial:
+        (partial / "sub").mkdir(parents=True)
+        (partial / "sub" / "file").write_text("new")
+    assert output.stat().st_ino == before
+    assert (output / "sub" / "file").read_text() == "new"
+    assert [path.name for path in output.iterdir()] == ["sub"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_without_all_marks_is_kept(tmp_path):
+    (tmp_path / "model.bin").write_text("of somebody else")
+    with pytest.raises(CheckpointError, match="exists and is not an export of this format"):
+        check_place(tmp_path, "model.bin", "config.yaml")
+    (tmp_path / "config.yaml").touch()
+    check_place(tmp_path, "model.bin", "config.yaml")
+    with pytest.raises(CheckpointError, match="exists and is not an export of this format"):
+        check_place(tmp_path / "model.bin", "config.yaml")

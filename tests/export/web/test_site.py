@@ -1,0 +1,474 @@
+"""The page with its model, in a real browser; every assertion is on what the engine computed."""
+
+import functools
+import gzip
+import http.server
+import re
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from transformer_tf.errors import CheckpointError
+from transformer_tf.export.web import site
+from transformer_tf.export.web.pack import pack_checkpoint
+
+pytestmark = pytest.mark.slow
+
+SHIPPED = Path(__file__).parents[3] / "checkpoints" / "en-de"
+SENTENCE = "He admired her as a great director."
+HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>&amp;"
+DESKTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def pack():
+    return pack_checkpoint(SHIPPED)
+
+
+@pytest.fixture(scope="module")
+def folder(pack, tmp_path_factory):
+    """The page as a folder."""
+    output = tmp_path_factory.mktemp("web") / "site"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "pack_checkpoint", lambda *_: pack)
+        site.export_web([SHIPPED], output)
+    return output
+
+
+@pytest.fixture(scope="module")
+def single_file(pack, tmp_path_factory):
+    output = tmp_path_factory.mktemp("web") / "page.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "pack_checkpoint", lambda *_: pack)
+        site.export_web([SHIPPED], output, single_file=True)
+    return output
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    """The address of the folder on a plain web server."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    handler.log_message = lambda *_: None
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def engine(start_engine, pack):
+    return start_engine(pack)
+
+
+@pytest.fixture(scope="module")
+def open_page(browser):
+    """Opens a page; at the end nothing was logged, and nothing was asked for beside the page."""
+    contexts, noise, requests = [], [], []
+
+    def open_(url, viewport=DESKTOP, **options):
+        context = browser.new_context(viewport=viewport, **options)
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: noise.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: noise.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(url)
+        ready(page)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert noise == []
+    asked = {url for url in requests if not url.startswith(("blob:", "data:"))}
+    assert all(
+        re.search(r"/(en-de\.(gz|js)|index\.html|page\.html|\?plain)?(#.*)?$", url) for url in asked
+    )
+
+
+@pytest.fixture(scope="module")
+def shared_page(open_page, single_file):
+    return open_page(single_file.as_uri())
+
+
+@pytest.fixture
+def page(shared_page):
+    """The page, with the usual sentence and nothing changed."""
+    type_text(shared_page, "Again.")
+    type_text(shared_page, SENTENCE)
+    if shared_page.is_visible("#restore"):
+        shared_page.click("#restore")
+        ready(shared_page)
+    shared_page.click("#tab-attention")
+    shared_page.mouse.move(1, 1)
+    return shared_page
+
+
+def ready(page):
+    page.wait_for_selector("body[data-state=ready]", timeout=60_000)
+
+
+def type_text(page, text):
+    page.fill("#source", text)
+    ready(page)
+
+
+def translation(page):
+    return page.text_content("#translation")
+
+
+def wait_for_text(page, selector, text):
+    page.locator(selector).filter(has_text=text).first.wait_for(timeout=20_000)
+
+
+def numbers(page, selector):
+    return [float(text) for text in page.locator(selector).all_text_contents()]
+
+
+def labels(tokens):
+    return [token.replace("▁", "") for token in tokens]
+
+
+def test_a_folder_from_a_web_server_and_from_a_file(open_page, folder, server, engine):
+    expected = engine("translate", {"text": SENTENCE, "search": "beam"})["text"]
+    assert sorted(path.name for path in folder.iterdir()) == ["en-de.gz", "en-de.js", "index.html"]
+    for url in (server, (folder / "index.html").as_uri()):
+        page = open_page(url)
+        assert translation(page) == expected
+        assert page.text_content("#engine") == "wasm"
+
+
+def test_without_webassembly(open_page, server, engine):
+    page = open_page(server + "?plain")
+    assert page.text_content("#engine") == "plain"
+    assert translation(page) == engine("translate", {"text": SENTENCE, "search": "beam"})["text"]
+
+
+def test_one_file_is_small_enough(single_file, pack):
+    assert single_file.stat().st_size < 12_500_000
+    assert len(gzip.decompress(pack)) > 9_000_000
+
+
+def test_typing(page, engine):
+    for text in ("Good morning!", "Where is the station?"):
+        type_text(page, text)
+        found = engine("translate", {"text": text, "search": "beam"})
+        assert translation(page) == found["text"]
+        keys = [label for label in labels(found["maps"]["cross"]["keys"])]
+        assert page.locator("#source-tokens .chip").all_text_contents() == keys
+    type_text(page, "   ")
+    assert translation(page) == ""
+    assert not page.is_visible("#map")
+
+
+def test_it_opens_on_a_head_that_aligns(page, engine):
+    found = engine("translate", {"text": SENTENCE, "search": "beam"})["maps"]["cross"]
+    layer, head = map(int, re.findall(r"\d+", page.text_content("#chosen")))
+    assert (layer, head in (1, 3, 5, 7)) == (3, True)
+    rows, columns = len(found["queries"]), len(found["keys"])
+    begin = ((layer - 1) * found["heads"] + head - 1) * rows * columns
+    cells = page.locator("#map tbody td").evaluate_all("all => all.map((e) => e.ariaLabel)")
+    expected = [f"{score:.2f}" for score in found["scores"][begin : begin + rows * columns]]
+    assert [float(cell) for cell in cells] == pytest.approx(list(map(float, expected)), abs=0.011)
+    page.hover("#target-tokens .chip >> nth=2")
+    row = found["scores"][begin + 2 * columns : begin + 3 * columns]
+    best = max(range(columns), key=row.__getitem__)
+    assert page.text_content("#status").startswith(
+        f"“{labels(found['queries'])[2]}” looks at: {labels(found['keys'])[best]} {row[best]:.2f}"
+    )
+    weight = (
+        page.locator("#source-tokens .chip")
+        .nth(best)
+        .evaluate("e => Number(e.style.getPropertyValue('--weight'))")
+    )
+    assert weight == pytest.approx(row[best], abs=1e-3)
+
+
+def test_another_token(page, engine):
+    found = engine("translate", {"text": SENTENCE, "search": "beam"})
+    page.click("#target-tokens .chip >> nth=4")
+    shown = numbers(page, "#next-tokens .bar-number")
+    assert shown == pytest.approx([each["probability"] for each in found["next"][4]], abs=6e-4)
+    page.click("#next-tokens button >> nth=1")
+    prefix = [*found["ids"][:4], found["next"][4][1]["id"]]
+    expected = engine("translate", {"text": SENTENCE, "search": "beam", "prefix": prefix})["text"]
+    ready(page)
+    wait_for_text(page, "#translation", expected)
+    assert expected != found["text"]
+    page.click("#unforce")
+    wait_for_text(page, "#translation", found["text"])
+
+
+def test_step_by_step(page):
+    size = page.locator("#target-tokens .chip").count()
+    page.click("#first")
+    assert page.locator("#map tbody tr").count() == 0
+    for rows in (1, 2, 3):
+        page.click("#forward")
+        assert page.locator("#map tbody tr").count() == rows
+        kilobytes = rows * 4 * 2 * 256 * 4 // 1024
+        assert page.text_content("#step").startswith(f"{rows} of {size}: says ")
+        assert page.text_content("#step").endswith(f"cache {kilobytes} KB")
+    assert page.locator("#target-tokens .later").count() == size - 3
+    page.click("#back")
+    assert page.locator("#map tbody tr").count() == 2
+    page.click("#play")
+    page.wait_for_selector("#last:disabled", timeout=30_000)
+    assert page.locator("#map tbody tr").count() == size
+
+
+def test_silenced_heads(page, engine):
+    before = translation(page)
+    layer, head = (int(number) - 1 for number in re.findall(r"\d+", page.text_content("#chosen")))
+    page.click("#silence-layer")
+    silenced = [f"cross.{layer}.{i}" for i in range(8)]
+    request = {"text": SENTENCE, "search": "beam", "silenced": silenced}
+    expected = engine("translate", request)["text"]
+    wait_for_text(page, "#notice-text", "8 heads silenced")
+    ready(page)
+    assert translation(page) == expected
+    assert page.text_content("#notice-text").endswith(
+        " The translation is the same as without." if expected == before else f"“{before}”"
+    )
+    assert page.locator("#heads .silenced").count() == 8
+    page.click("#silence-head")
+    wait_for_text(page, "#notice-text", "7 heads silenced")
+    page.click("#restore")
+    ready(page)
+    assert translation(page) == before
+    assert head in range(8)
+
+
+def test_the_numbers_of_a_cell(page, engine):
+    found = engine("translate", {"text": SENTENCE, "search": "beam"})
+    layer, head = (int(number) - 1 for number in re.findall(r"\d+", page.text_content("#chosen")))
+    page.click("#map tbody tr:nth-child(3) td[data-column='3']")
+    page.wait_for_selector("#cell-formula")
+    cell = engine(
+        "cell",
+        {
+            **{"text": SENTENCE, "prefix": found["ids"], "kind": "cross"},
+            **{"layer": layer, "head": head, "row": 2, "column": 3},
+        },
+    )
+    product = sum(q * k for q, k in zip(cell["query"], cell["key"], strict=True))
+    assert cell["product"] == pytest.approx(product, rel=1e-5)
+    assert cell["scaled"][3] == pytest.approx(product / 32**0.5, rel=1e-5)
+    maps = found["maps"]["cross"]
+    rows, columns = len(maps["queries"]), len(maps["keys"])
+    place = ((layer * 8 + head) * rows + 2) * columns + 3
+    assert cell["weights"][3] == pytest.approx(maps["scores"][place], abs=1e-5)
+    assert page.text_content("#cell-formula") == (
+        f"Sum {product:.2f} ÷ √32 = {cell['scaled'][3]:.2f}, softmax over {columns} keys: "
+        f"{cell['weights'][3]:.4f}"
+    )
+    assert page.locator("#cell .strip").first.locator("span").count() == 32
+    page.keyboard.press("Escape")
+    assert page.is_visible("#heads")
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_cells_of_self_attention_are_the_maps(engine, kind):
+    found = engine("translate", {"text": SENTENCE})
+    maps = found["maps"][kind]
+    rows, columns = len(maps["queries"]), len(maps["keys"])
+    cell = engine(
+        "cell",
+        {
+            **{"text": SENTENCE, "prefix": found["ids"], "kind": kind},
+            **{"layer": 1, "head": 6, "row": 5, "column": 4},
+        },
+    )
+    place = ((8 + 6) * rows + 5) * columns + 4
+    assert cell["weights"][4] == pytest.approx(maps["scores"][place], abs=1e-5)
+
+
+def test_masks(page, engine):
+    before = translation(page)
+    page.click("#tab-masks")
+    page.locator("#padding").fill("16")
+    wait_for_text(page, "#mask-summary", "Nothing changes")
+    assert translation(page) == before
+    plain = engine("translate", {"text": SENTENCE, "search": "beam"})
+    padded = engine("translate", {"text": SENTENCE, "search": "beam", "padding": 16})
+    assert padded["logProb"] == pytest.approx(plain["logProb"], abs=1e-6)
+    page.locator("#padding").fill("0")
+    page.check("#future")
+    wait_for_text(page, "#mask-summary", "The thin line")
+    request = {"text": SENTENCE, "prefix": plain["ids"]}
+    usual, seeing = (engine("probabilities", {**request, "future": f}) for f in (False, True))
+    expected = [each[0]["probability"] for each in plain["next"]]
+    assert usual[0] == pytest.approx(expected[0], abs=1e-5)
+    assert max(abs(a - b) for a, b in zip(usual, seeing, strict=True)) > 0.1
+    shown = numbers(page, "#mask-effect .bar-number")
+    assert shown == pytest.approx(seeing, abs=6e-4)
+    page.uncheck("#future")
+    page.click("#hide .chip >> nth=1")
+    wait_for_text(page, "#notice-text", "1 token hidden")
+    ready(page)
+    hidden = engine("translate", {"text": SENTENCE, "search": "beam", "hidden": [1]})
+    assert translation(page) == hidden["text"]
+    cross = hidden["maps"]["cross"]
+    assert not any(cross["scores"][1 :: len(cross["keys"])])
+
+
+def test_positions(page):
+    page.click("#tab-positions")
+    page.check("#without-positions")
+    wait_for_text(page, "#positions-summary", "Without positions")
+    ready(page)
+
+    def log_prob():
+        return float(re.search(r"probability (\S+)$", page.text_content("#positions-summary"))[1])
+
+    before, said = log_prob(), translation(page)
+    page.click("#shuffle")
+    ready(page)
+    assert sorted(page.input_value("#source").split()) == sorted(SENTENCE.split())
+    assert translation(page) == said
+    assert log_prob() == pytest.approx(before, abs=2e-3)
+    page.uncheck("#without-positions")
+    ready(page)
+
+
+def test_the_beam(page, engine):
+    page.click("#tab-beam")
+    page.wait_for_selector("#hypotheses li")
+    tree = engine("tree", {"text": SENTENCE})
+    scores = [each["score"] for each in tree["hypotheses"]]
+    assert scores == sorted(scores, reverse=True)
+    assert page.locator("#hypotheses li").first.text_content() == (
+        f"{translation(page)} score {scores[0]:.3f}, "
+        f"log-probability {tree['hypotheses'][0]['logProb']:.2f}"
+    )
+    assert page.locator("#tree path").count() == len(tree["candidates"])
+    first = [each for each in tree["candidates"] if each["position"] == 0]
+    assert [each["fate"] for each in first] == ["live"] * 4 + ["pruned"] * 4
+    for each in tree["candidates"]:
+        parent = tree["candidates"][each["parent"]]["total"] if each["parent"] >= 0 else 0
+        assert each["total"] == pytest.approx(parent + each["logProb"], abs=1e-4)
+
+
+def test_sampling(page, engine):
+    page.click("#tab-sampling")
+    page.wait_for_selector("#draws li >> nth=5")
+    drawn = [text.rsplit(" log-", 1)[0] for text in page.locator("#draws li").all_text_contents()]
+    settings = {"temperature": 1, "top_k": 0, "top_p": 1}
+    request = {"text": SENTENCE, "seeds": list(range(6)), "settings": settings}
+    assert drawn == [each["text"] for each in engine("draws", request)]
+    assert len(set(drawn)) > 1
+    page.locator("#top-k").fill("1")
+    greedy = engine("translate", {"text": SENTENCE})
+    wait_for_text(page, "#draws li >> nth=5", greedy["text"])
+    drawn = page.locator("#draws li").all_text_contents()
+    assert drawn == [f"{greedy['text']} log-probability {greedy['logProb']:.2f}"] * 6
+    page.locator("#top-k").fill("0")
+
+
+def test_layers(page, engine):
+    page.click("#tab-layers")
+    page.wait_for_selector("#layer-table td")
+    found = engine("translate", {"text": SENTENCE, "search": "beam"})
+    layers = engine("layers", {"text": SENTENCE, "prefix": found["ids"]})
+    assert len(layers) == 4
+    last = [(each["token"], each["probability"]) for each in layers[-1]]
+    for (token, probability), choices in zip(last, found["next"], strict=True):
+        assert token == choices[0]["token"]
+        assert probability == pytest.approx(choices[0]["probability"], abs=1e-5)
+    cells = page.locator("#layer-table tbody tr").last.locator("td").all_text_contents()
+    assert cells == labels(token for token, _ in last)
+
+
+def test_sub_words(page, engine):
+    page.click("#tab-pieces")
+    page.wait_for_selector("#merges details")
+    words = engine("merges", {"text": SENTENCE})
+    assert [word["steps"][0] for word in words][0] == ["▁", "H", "e"]
+    ids = [i for word in words for i in word["ids"]]
+    assert ids == engine("encode", [SENTENCE])[0]
+    assert page.locator("#merges details").count() == len(words)
+    steps = page.locator("#merges details").first.locator("li").count()
+    assert steps == len(words[0]["steps"])
+
+
+def test_hostile_text_is_text(page):
+    type_text(page, HOSTILE)
+    assert page.title() == "Inside a translator"
+    assert page.locator("img").count() == 0
+    for tab in ("next", "masks", "beam", "layers", "pieces"):
+        page.click(f"#tab-{tab}")
+        page.wait_for_timeout(300)
+    assert page.locator("img").count() == 0
+
+
+def test_text_that_is_too_long(page):
+    type_text(page, "Tom is here. " * 2000)
+    assert page.is_visible("#cut")
+    assert "at most 60" in page.text_content("#cut")
+    assert page.locator("#source-tokens .chip").count() == 62
+
+
+def test_a_link_holds_the_sentence(open_page, single_file, engine):
+    text = "Where is the station? 100 % sure"
+    page = open_page(single_file.as_uri() + "#s=Where%20is%20the%20station%3F%20100%20%25%20sure")
+    assert page.input_value("#source") == text
+    assert translation(page) == engine("translate", {"text": text, "search": "beam"})["text"]
+    type_text(page, "Good morning!")
+    page.click("#link")
+    assert page.url.endswith("#s=Good%20morning!")
+
+
+def test_keys_alone(page):
+    page.focus("#tab-attention")
+    page.keyboard.press("ArrowRight")
+    assert page.is_visible("#next")
+    page.keyboard.press("ArrowLeft")
+    page.focus("#map")
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#map td.cursor").get_attribute("data-row") == "0"
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#cell-formula")
+    page.keyboard.press("Escape")
+    page.click("#help")
+    assert page.is_visible("#keys")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#keys")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_scrolling_sideways(open_page, single_file, scheme):
+    page = open_page(single_file.as_uri(), viewport=PHONE, color_scheme=scheme, has_touch=True)
+    for tab in ("attention", "next", "masks", "positions", "beam", "sampling", "layers", "pieces"):
+        page.tap(f"#tab-{tab}")
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], tab
+
+
+def test_a_place_with_something_else_is_refused(tmp_path, pack, monkeypatch):
+    monkeypatch.setattr(site, "pack_checkpoint", lambda *_: pack)
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(CheckpointError, match="not an export of this format"):
+        site.export_web([SHIPPED], tmp_path)
+    with pytest.raises(CheckpointError, match="writes a file"):
+        site.export_web([SHIPPED], tmp_path, single_file=True)
+    with pytest.raises(CheckpointError, match="different folder names"):
+        site.export_web([SHIPPED, SHIPPED], tmp_path / "new")
+
+
+def test_two_models_to_choose_from(open_page, pack, checkpoint, tmp_path, monkeypatch):
+    packs = {SHIPPED: pack, checkpoint: pack_checkpoint(checkpoint)}
+    monkeypatch.setattr(site, "pack_checkpoint", lambda folder, _: packs[folder])
+    site.export_web([SHIPPED, checkpoint], tmp_path / "page.html", single_file=True)
+    page = open_page((tmp_path / "page.html").as_uri())
+    before = translation(page)
+    page.select_option("#model", "1")
+    # The page may be ready again before anybody could see that it was not.
+    changed = "before => document.querySelector('#translation').textContent !== before"
+    page.wait_for_function(changed, arg=before, timeout=60_000)
+    ready(page)
+    assert page.input_value("#source") == SENTENCE
+    assert translation(page) != before
+    shutil.rmtree(tmp_path)

@@ -1,0 +1,74 @@
+"""Weights without Keras."""
+
+import h5py
+import numpy as np
+import pytest
+
+from tests.conftest import make_model
+from transformer_tf.errors import CheckpointError
+from transformer_tf.export.checkpoint_export import halve
+from transformer_tf.weights import current_name, read_weights
+
+
+@pytest.fixture
+def file(tmp_path):
+    make_model(num_layers=12).save_weights(tmp_path / "model.weights.h5")
+    return tmp_path / "model.weights.h5"
+
+
+def test_names_are_those_of_the_layers(file):
+    weights = read_weights(file)
+    assert set(weights) == {
+        "source_embedding", "target_embedding", "encoder", "decoder", "output_projection"
+    }  # fmt: skip
+    layer = weights["decoder"]["layers"][0]
+    assert set(layer) == {
+        "self_attention", "self_attention_norm", "cross_attention", "cross_attention_norm",
+        "feed_forward", "feed_forward_norm",
+    }  # fmt: skip
+    kernel, bias = layer["feed_forward"]["hidden"]
+    assert kernel.shape == (6, 17)
+    assert bias.shape == (17,)
+
+
+def test_layers_are_in_their_order(file):
+    weights = read_weights(file)
+    model = make_model(num_layers=12)
+    model.load_weights(file)
+    for layer, ours in zip(model.encoder.layers, weights["encoder"]["layers"], strict=True):
+        expected = layer.feed_forward.hidden.kernel
+        np.testing.assert_array_equal(ours["feed_forward"]["hidden"][0], expected)
+
+
+def test_halved_weights_are_read_in_float32(file):
+    halve(file)
+    array = read_weights(file)["source_embedding"][0]
+    assert array.dtype == np.float32
+    np.testing.assert_array_equal(array, array.astype("float16"))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "encoder/layers/encoder_layer_1/self_attention_residual/norm/vars/0",
+            "encoder/layers/encoder_layer_1/self_attention_norm/vars/0",
+        ),
+        ("encoder/norm/vars/1", "encoder/norm/vars/1"),
+    ],
+)
+def test_norms_of_residual_layers_are_norms_of_their_own(name, expected):
+    assert current_name(name) == expected
+
+
+def test_damaged_files_are_an_error(file):
+    file.write_bytes(file.read_bytes()[:5000])
+    with pytest.raises(CheckpointError, match="is damaged"):
+        read_weights(file)
+
+
+def test_weights_that_are_not_finite_are_an_error(file):
+    with h5py.File(file, "a") as weights:
+        weights["layers/dense/vars/1"][3] = np.nan
+    with pytest.raises(CheckpointError, match="NaN or infinite"):
+        read_weights(file)

@@ -1,0 +1,776 @@
+"""Corpora: reading, cleaning and, above all, splits that share no sentence."""
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import random
+import re
+import sys
+import unicodedata
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from transformer_tf.config import DataConfig, MixConfig
+from transformer_tf.errors import DataError
+from transformer_tf.text import symbols
+from transformer_tf.text.corpora import pair_files, phrasebook, sources
+from transformer_tf.text.corpora.cleaning import normalize_text, removed_table
+from transformer_tf.text.corpora.corpus import Corpus, load_corpus, load_held_out, tag_names
+from transformer_tf.text.corpora.pairs import Pair
+from transformer_tf.text.corpora.phrasebook import Phrase
+
+REAL_DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+NFD_UMLAUT = "u\N{COMBINING DIAERESIS}"
+
+
+def write_zip(directory: Path, content: bytes, name: str = "deu-eng.zip") -> Path:
+    path = directory / "tatoeba" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name.replace("-eng.zip", ".txt"), content)
+        archive.writestr("_about.txt", "Attribution: www.manythings.org/anki and tatoeba.org")
+    return path
+
+
+def write_lines(directory: Path, lines: Iterable[str]) -> Path:
+    return write_zip(directory, "".join(f"{line}\n" for line in lines).encode())
+
+
+def load(directory: Path, seed: int = 0, **options: object) -> Corpus:
+    """Loads the English-German corpus in `directory`, by default with nothing held out."""
+    settings: dict[str, object] = {"corpus": "tatoeba", "validation_size": 0, "test_size": 0}
+    return load_corpus(DataConfig(directory=directory, **{**settings, **options}), seed)  # type: ignore[arg-type]
+
+
+def numbered_lines(count: int) -> list[str]:
+    return [f"Sentence {number}.\tSatz {number}." for number in range(count)]
+
+
+def random_lines(count: int, seed: int) -> list[str]:
+    """Pairs with many shared sources and targets, some in another case or punctuation."""
+    rng = random.Random(seed)
+
+    def sentence(word: str) -> str:
+        text = f"{word} {rng.randrange(count // 2)}"
+        return rng.choice([text, text.upper(), f"{text}!", f"«{text}» …", text.replace(" ", "  ")])
+
+    return [f"{sentence('straight')}\t{sentence('straße')}" for _ in range(count)]
+
+
+def folded(text: str) -> str:
+    """A slow, obvious version of `fold`."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(character for character in text if unicodedata.category(character)[0] in "LMNS")
+
+
+def shared_sentences(*splits: Sequence[Pair]) -> int:
+    """Counts the folded sentences that occur in more than one split, on either side."""
+    shared = 0
+    for side in (0, 1):
+        train, validation, test = ({folded(pair[side]) for pair in split} for split in splits)
+        shared += len(train & validation) + len(train & test) + len(validation & test)
+    return shared
+
+
+def splits_of(corpus: Corpus) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    return list(corpus.train), list(corpus.validation), list(corpus.test)
+
+
+def all_pairs(corpus: Corpus) -> list[Pair]:
+    return [*corpus.train, *corpus.validation, *corpus.test]
+
+
+def test_reads_two_and_three_columns_in_either_direction(tmp_path: Path) -> None:
+    write_lines(tmp_path, ["Hi.\tHallo!", "Run!\tLauf!\tCC-BY 2.0 (France) tatoeba.org #1 & #2"])
+
+    assert list(load(tmp_path).train) == [("Hi.", "Hallo!"), ("Run!", "Lauf!")]
+    german_first = load(tmp_path, source_language="de", target_language="en")
+    assert list(german_first.train) == [("Hallo!", "Hi."), ("Lauf!", "Run!")]
+
+
+def test_the_data_folder_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(tmp_path, ["Hi.\tHallo!"])
+    monkeypatch.setenv("TRANSFORMER_TF_DATA", str(tmp_path))
+    data = DataConfig(corpus="tatoeba", validation_size=0, test_size=0)
+
+    assert list(load_corpus(data).train) == [("Hi.", "Hallo!")]
+
+
+def test_other_languages_by_iso_code(tmp_path: Path) -> None:
+    write_zip(tmp_path, "Hi.\t嗨。\n".encode(), "cmn-eng.zip")
+    write_zip(tmp_path, b"Hi.\tHallo!\n", "nds-eng.zip")
+
+    assert list(load(tmp_path, target_language="zh").train) == [("Hi.", "嗨。")]
+    assert list(load(tmp_path, target_language="nds").train) == [("Hi.", "Hallo!")]
+
+
+def test_cleans_and_counts_in_order(tmp_path: Path) -> None:
+    words = "wort " * 101
+    lines = [
+        "\N{ZERO WIDTH NO-BREAK SPACE}Hi.\tHallo!\r",  # byte order mark, CRLF
+        f"Fire!\tFr{NFD_UMLAUT}h \N{NO-BREAK SPACE} auf\N{SOFT HYPHEN} !\r",
+        "no tab at all",
+        "one\ttwo\tthree\tfour",
+        "",
+        "Nul\0!\tNull",
+        "Wrong\tWrong decoding \N{REPLACEMENT CHARACTER}",
+        "Private\t\ue000",
+        "Empty\t \N{ZERO WIDTH SPACE}",
+        "\tLeer",
+        "Nobody has translated this one\tnobody has translated this one!",
+        "Rio de Janeiro\tRio de Janeiro",  # short enough to be a translation
+        "Hm.\tHm, dann wird es wohl so sein, wenn alle es sagen und keiner widerspricht",
+        "Hi there, Jim\tDas ist nun wirklich ein ganz ganz langer Satz für so wenig",
+        f"{words}\t{words.replace('o', 'e')}",
+        f"Long enough {words.removesuffix('wort wort wort ')}\t{words.removesuffix('wort ')}",
+        "Hi.\tHallo!",
+        "Fire!\tFrüh auf !",
+        *numbered_lines(500),
+    ]
+    write_lines(tmp_path, lines)
+
+    corpus = load(tmp_path)
+
+    assert list(corpus.removed.items())[:8] == [
+        ("wrong column count", 3),
+        ("not UTF-8", 0),
+        ("control characters", 3),
+        ("empty side", 2),
+        ("identical sides", 1),
+        ("length ratio", 1),
+        ("over-long", 1),
+        ("exact duplicate", 2),
+    ]
+    assert list(corpus.train[:2]) == [("Hi.", "Hallo!"), ("Fire!", "Früh auf !")]
+    assert corpus.train[2][0] == "Rio de Janeiro"
+    assert corpus.train[3][0] == "Hi there, Jim"
+    assert corpus.train[4][0].startswith("Long enough")
+    assert len(corpus.train) == 505
+    assert sum(corpus.removed.values()) + 505 == len(lines)
+
+
+def test_dense_scripts_pass_the_length_ratio(tmp_path: Path) -> None:
+    english = "I would like to book a room with two beds for the night, if there is one left."
+    write_zip(
+        tmp_path, f"{english}\t如果还有的话，我想订一间双人房过夜。\n".encode(), "cmn-eng.zip"
+    )
+
+    assert len(load(tmp_path, target_language="zh").train) == 1
+
+
+def test_the_table_of_what_was_removed(tmp_path: Path) -> None:
+    write_lines(tmp_path, [*numbered_lines(1196), "Hi.\t", "no tab", *numbered_lines(2)])
+
+    corpus = load(tmp_path, validation_size=50, test_size=100)
+    table = removed_table(corpus.removed, corpus.sizes)
+
+    rows = [re.split(r"  +", line) for line in table.splitlines()]
+    assert rows[0] == ["pairs read", "1,200", "100.00%"]
+    assert ["- empty side", "1", "0.08%"] in rows
+    assert ["- exact duplicate", "2", "0.17%"] in rows
+    assert rows[-3:] == [
+        ["= train", "1,046", "87.17%"],
+        ["= validation", "50", "4.17%"],
+        ["= test", "100", "8.33%"],
+    ]
+    numbers = [int(row[1].replace(",", "")) for row in rows]
+    assert sum(numbers[1:]) == numbers[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{NFD_UMLAUT}ber", "über"),
+        ("\N{ZERO WIDTH NO-BREAK SPACE}a\0b\x07c", "abc"),
+        (" a\t\tb\r\nc\N{NARROW NO-BREAK SPACE}d\N{LINE SEPARATOR}e ", "a b c d e"),
+        ("Donau\N{SOFT HYPHEN}dampf", "Donaudampf"),
+        ("a\ud800b", "ab"),
+        ("a\ue008b\U000f0000", "ab"),
+        # Removing the NUL brings the two parts of the letter together.
+        ("u\0\N{COMBINING DIAERESIS}", "ü"),
+        ("می\N{ZERO WIDTH NON-JOINER}خواهم", "می\N{ZERO WIDTH NON-JOINER}خواهم"),
+        ("\N{IDEOGRAPHIC SPACE}", ""),
+        ("\N{ZERO WIDTH JOINER} \N{ZERO WIDTH NON-JOINER}", ""),
+    ],
+)
+def test_normalize_text(text: str, expected: str) -> None:
+    assert normalize_text(text) == expected
+    assert normalize_text(expected) == expected
+
+
+def test_truncated_zip(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, numbered_lines(1000))
+    path.write_bytes(path.read_bytes()[:-100])
+
+    assert_names_file_and_remedy(path, load_error(tmp_path))
+
+
+def test_damaged_member(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, numbered_lines(1000))
+    content = bytearray(path.read_bytes())
+    content[500:520] = bytes(20)
+    path.write_bytes(content)
+
+    assert_names_file_and_remedy(path, load_error(tmp_path))
+
+
+def test_web_page_in_place_of_the_zip(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, [])
+    path.write_text("<html>Not Acceptable</html>")
+
+    assert_names_file_and_remedy(path, load_error(tmp_path))
+
+
+def test_missing_member(tmp_path: Path) -> None:
+    path = write_lines(tmp_path, numbered_lines(3))
+    path.rename(path.with_name("fra-eng.zip"))
+    message = load_error(tmp_path, target_language="fr")
+
+    assert "fra-eng.zip has no member fra.txt" in message
+    assert "deu.txt" in message
+    assert len(message.splitlines()) == 1
+
+
+def test_another_encoding_is_refused(tmp_path: Path) -> None:
+    path = write_zip(tmp_path, "Hi.\tGrüß Gott!\n".encode("latin-1"))
+
+    message = load_error(tmp_path)
+    assert f"{path}/deu.txt: 1 of the 1 lines are malformed" in message
+
+
+def test_too_many_malformed_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_zip(
+        tmp_path,
+        b"".join(f"{line}\n".encode() for line in numbered_lines(98)) + b"no tab\n\xff\t\n",
+    )
+
+    assert f"{path}/deu.txt: 2 of the 100 lines" in load_error(tmp_path)
+    monkeypatch.setattr(pair_files, "MAX_MALFORMED", 0.02)
+    removed = load(tmp_path).removed
+    assert (removed["wrong column count"], removed["not UTF-8"]) == (1, 1)
+
+
+def test_one_percent_of_malformed_lines_is_accepted(tmp_path: Path) -> None:
+    write_lines(tmp_path, [*numbered_lines(99), "no tab"])
+
+    assert load(tmp_path).removed["wrong column count"] == 1
+
+
+def load_error(directory: Path, **options: object) -> str:
+    with pytest.raises(DataError) as caught:
+        load(directory, **options)
+    return str(caught.value)
+
+
+def assert_names_file_and_remedy(path: Path, message: str) -> None:
+    assert str(path) in message
+    assert "delete it and run again" in message
+    assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_splits_share_no_sentence(tmp_path: Path, seed: int) -> None:
+    lines = random_lines(1201, seed)
+    write_lines(tmp_path, lines)
+    # The check finds leaks: a split by position has many.
+    pairs: list[Pair] = [(a, b) for a, b in (line.split("\t") for line in lines)]
+    assert shared_sentences(pairs[:800], pairs[800:1000], pairs[1000:]) > 100
+
+    for options in ({}, {"source_language": "de", "target_language": "en"}):
+        corpus = load(tmp_path, seed=seed, validation_size=151, test_size=103, **options)
+
+        assert shared_sentences(*splits_of(corpus)) == 0
+        assert corpus.removed["target leak (train)"] > 0
+        assert corpus.removed["target leak (validation)"] > 0
+        assert 103 <= len(corpus.test) < 103 + 20
+        assert 0 < len(corpus.validation) < 151 + 20
+        assert len(corpus.train) > 100
+        assert len(all_pairs(corpus)) + sum(corpus.removed.values()) == len(lines)
+
+
+def test_sentences_of_punctuation_stay_different(tmp_path: Path) -> None:
+    write_lines(tmp_path, ["?\t?", "!\t!", "…\t…", "?!\t?!"])
+
+    corpus = load(tmp_path, test_size=1, validation_size=1)
+
+    assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (2, 1, 1)
+
+
+def test_sizes_and_order_without_shared_sentences(tmp_path: Path) -> None:
+    write_lines(tmp_path, numbered_lines(997))
+
+    corpus = load(tmp_path, validation_size=53, test_size=31)
+
+    assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (913, 53, 31)
+    for split in (corpus.train, corpus.validation, corpus.test):
+        numbers = [int(re.sub(r"\D", "", source)) for source, _ in split]
+        assert numbers == sorted(numbers)
+        assert max(numbers) - min(numbers) > 500  # drawn from the whole corpus
+
+
+def test_seed_chooses_the_split(tmp_path: Path) -> None:
+    write_lines(tmp_path, numbered_lines(997))
+    options = {"validation_size": 53, "test_size": 31}
+
+    third = splits_of(load(tmp_path, seed=3, **options))
+    assert third == splits_of(load(tmp_path, seed=3, **options))
+    assert third[2] != list(load(tmp_path, seed=4, **options).test)
+
+
+def test_growth_moves_only_the_boundaries(tmp_path: Path) -> None:
+    options = {"validation_size": 101, "test_size": 103}
+    write_lines(tmp_path, numbered_lines(2000))
+    before = load(tmp_path, **options)
+    lines = numbered_lines(2200)
+    random.Random(0).shuffle(lines)
+    write_lines(tmp_path, lines)
+    after = load(tmp_path, **options)
+
+    # No pair moves from train to a held-out split, so no pair is first learned and later tested.
+    assert not set(before.train) & set([*after.validation, *after.test])
+    assert not set(before.validation) & set(after.test)
+    assert len(set(before.test) & set(after.test)) > 80
+
+
+def test_max_pairs_keeps_nested_subsets_of_train(tmp_path: Path) -> None:
+    write_lines(tmp_path, numbered_lines(997))
+    options = {"validation_size": 53, "test_size": 31}
+    everything = load(tmp_path, **options)
+    many = load(tmp_path, max_pairs=211, **options)
+    few = load(tmp_path, max_pairs=101, **options)
+
+    assert (len(many.train), len(few.train)) == (211, 101)
+    assert set(few.train) < set(many.train) < set(everything.train)
+    assert list(many.train) == [pair for pair in everything.train if pair in set(many.train)]
+    assert list(many.train) != list(everything.train[:211])
+    assert many.removed["max_pairs"] == 913 - 211
+    assert splits_of(few)[1:] == splits_of(everything)[1:]
+
+
+def test_too_small_for_the_sizes(tmp_path: Path) -> None:
+    write_lines(tmp_path, numbered_lines(99))
+
+    with pytest.raises(DataError, match=r"too small: 99 pairs.* at least 100"):
+        load(tmp_path, validation_size=20, test_size=30)
+    assert len(load(tmp_path, validation_size=20, test_size=29).test) == 29
+
+
+def test_too_few_different_sentences(tmp_path: Path) -> None:
+    write_lines(tmp_path, [f"Hi.\tHallo {number}." for number in range(50)])
+
+    with pytest.raises(DataError, match="too few different sentences: no train pairs"):
+        load(tmp_path, validation_size=2, test_size=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("tatoba", "Did you mean 'tatoeba'?"), ("Phrasebook", "'phrasebook'?")]
+)
+def test_unknown_name(name: str, hint: str) -> None:
+    with pytest.raises(DataError, match=re.escape(hint)) as caught:
+        load_corpus(DataConfig(corpus=name))
+
+    assert "phrasebook, tatoeba, multi30k, files and tfds:NAME" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source_language", "target_language", "message"),
+    [
+        ("en", "xx", "Unknown language 'xx'"),
+        ("../x", "en", "Unknown language '../x'"),
+        ("en", "eng", "Exactly one"),
+        ("fr", "de", "Exactly one"),
+    ],
+)
+def test_wrong_languages(
+    tmp_path: Path, source_language: str, target_language: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        load(tmp_path, source_language=source_language, target_language=target_language)
+
+
+def fake_phrasebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replaces the phrasebook by ten phrases."""
+    rows = [
+        *[(f"Phrase {number}.", f"Ausdruck {number}.", "train") for number in range(5)],
+        ("Good day.", "Guten Tag.", "train"),
+        ("Hello.", "Guten Tag!", "test"),
+        ("Phrase 20.", "Ausdruck 20.", "test"),
+        ("Phrase 30.", "Ausdruck 30.", "validation"),
+        ("Phrase 31.", "Ausdruck 31.", "validation"),
+    ]
+
+    phrases = [Phrase(*row, frozenset(), frozenset()) for row in rows]
+    monkeypatch.setattr(phrasebook, "load_phrasebook", lambda: phrases)
+
+
+def test_phrasebook_keeps_its_own_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_phrasebook(monkeypatch)
+
+    corpus = load_corpus(DataConfig(), seed=7)
+    reverse = load_corpus(DataConfig(source_language="de", target_language="en"), seed=7)
+
+    assert list(corpus.train) == [(f"Phrase {n}.", f"Ausdruck {n}.") for n in range(5)]
+    assert list(corpus.validation) == [
+        ("Phrase 30.", "Ausdruck 30."),
+        ("Phrase 31.", "Ausdruck 31."),
+    ]
+    assert list(corpus.test) == [("Hello.", "Guten Tag!"), ("Phrase 20.", "Ausdruck 20.")]
+    assert corpus.removed["target leak (train)"] == 1
+    assert reverse.removed["source leak (train)"] == 1
+    assert [(b, a) for a, b in all_pairs(reverse)] == all_pairs(corpus)
+
+
+def test_phrasebook_sizes_are_upper_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_phrasebook(monkeypatch)
+
+    corpus = load_corpus(DataConfig(validation_size=1, test_size=0, max_pairs=3))
+
+    assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (3, 1, 0)
+    assert len(all_pairs(corpus)) + sum(corpus.removed.values()) == 10
+
+
+def test_phrasebook_has_german_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_phrasebook(monkeypatch)
+
+    with pytest.raises(DataError, match="English and German only"):
+        load_corpus(DataConfig(target_language="fr"))
+
+
+def test_held_out_pairs_are_written_and_read(tmp_path: Path) -> None:
+    write_lines(tmp_path, numbered_lines(300))
+    corpus = load(tmp_path, validation_size=20, test_size=30)
+
+    corpus.save_held_out(tmp_path)
+
+    assert load_held_out(tmp_path, "validation") == list(corpus.validation)
+    assert load_held_out(tmp_path, "test") == list(corpus.test)
+    (tmp_path / "test.tsv").write_text("no tab\n")
+    with pytest.raises(DataError, match=r"test.tsv does not hold"):
+        load_held_out(tmp_path, "test")
+    (tmp_path / "test.tsv").unlink()
+    with pytest.raises(DataError, match=r"Cannot read .*test.tsv"):
+        load_held_out(tmp_path, "test")
+
+
+def load_files(*files: Path | tuple[Path, Path], **options: object) -> Corpus:
+    """Loads the user's files, by default with nothing held out."""
+    entries = tuple(
+        tuple(map(str, entry)) if isinstance(entry, tuple) else (str(entry),) for entry in files
+    )
+    settings: dict[str, object] = {"validation_size": 0, "test_size": 0}
+    return load_corpus(DataConfig(corpus="files", files=entries, **{**settings, **options}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"),
+    [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)],
+)
+def test_files_of_both_formats_are_combined(
+    tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    table, source, target = (tmp_path / f"{name}{suffix}" for name in ("a.tsv", "b.en", "b.de"))
+    table.write_bytes(pack(b"Hi.\tHallo!\nRun!\tLauf!\tCC-BY\n"))
+    source.write_bytes(pack(b"One.\n\nThree.\n"))
+    target.write_bytes(pack(b"Eins.\nZwei.\nDrei."))  # no line feed at the end
+
+    corpus = load_files(table, (source, target), source_language="xx", target_language="yy")
+
+    assert list(corpus.train) == [
+        ("Hi.", "Hallo!"),
+        ("Run!", "Lauf!"),
+        ("One.", "Eins."),
+        ("Three.", "Drei."),
+    ]
+    assert corpus.removed["empty side"] == 1
+
+
+def test_files_in_an_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("en/a.txt", "One.\nTwo.\n")
+        archive.writestr("de/a.txt", "Eins.\nZwei.\n")
+    zipped = tmp_path / "all.zip"
+
+    corpus = load_files((zipped / "en" / "a.txt", zipped / "de" / "a.txt"))
+
+    assert list(corpus.train) == [("One.", "Eins."), ("Two.", "Zwei.")]
+
+
+def test_files_that_do_not_match_line_by_line(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.en", tmp_path / "a.de"
+    source.write_text("One.\nTwo.\nThree.\n")
+    target.write_text("Eins.\nZwei.\n")
+
+    with pytest.raises(DataError, match=r"a.en has more lines than .*a.de") as caught:
+        load_files((source, target))
+    assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(DataError, match=r"a.en has more lines than .*a.de"):
+        load_files((target, source))
+
+
+def test_malformed_lines_of_two_files_leave_the_others_aligned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = tmp_path / "a.en", tmp_path / "a.de"
+    source.write_bytes(b"One.\nTwo.\nThree.\nFour.\n")
+    target.write_bytes(b"Eins.\n\xfc\nDr\0ei.\nVier.\n")
+
+    monkeypatch.setattr(pair_files, "MAX_MALFORMED", 0.25)
+    corpus = load_files((source, target))
+
+    assert list(corpus.train) == [("One.", "Eins."), ("Four.", "Vier.")]
+    assert (corpus.removed["not UTF-8"], corpus.removed["control characters"]) == (1, 1)
+    monkeypatch.setattr(pair_files, "MAX_MALFORMED", 0.24)
+    with pytest.raises(DataError, match="1 of the 4 lines are malformed"):
+        load_files((source, target))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=re.escape(str(tmp_path / "none.tsv"))):
+        load_files(tmp_path / "none.tsv")
+
+
+def test_a_given_test_set_is_kept_whole(tmp_path: Path) -> None:
+    """Repeated and over-long test pairs stay, because the user chose them."""
+    long_sentence = "wort " * 150
+    test_lines = ["Hi.\tHallo!", "Hi.\tHallo!", f"Long\t{long_sentence}", "Leak.\tLeck."]
+    (tmp_path / "test.tsv").write_text("".join(f"{line}\n" for line in test_lines))
+    (tmp_path / "train.tsv").write_text(
+        "".join(f"{line}\n" for line in [*numbered_lines(100), "LEAK!\tSickern.", "Oh.\t«Hallo»"])
+    )
+
+    corpus = load_files(
+        tmp_path / "train.tsv",
+        test_files=((str(tmp_path / "test.tsv"),),),
+        test_size=2,
+        validation_size=7,
+    )
+
+    assert [source for source, _ in corpus.test] == [
+        "Hi.",
+        "Hi.",
+        "Long",
+        "Leak.",
+    ]  # over test_size
+    assert (len(corpus.train), len(corpus.validation)) == (93, 7)
+    assert corpus.removed["source leak (train)"] == 1
+    assert corpus.removed["target leak (train)"] == 1
+
+
+def write_multi30k(directory: Path, monkeypatch: pytest.MonkeyPatch, language: str) -> None:
+    """Replaces the real files by small ones, with their hashes."""
+    (directory / "multi30k").mkdir(exist_ok=True)
+    for stem, count, first in (("train", 40, 0), ("val", 5, 100), ("test_2016_flickr", 6, 200)):
+        lines = [f"{language} caption {first + number}." for number in range(count)]
+        content = gzip.compress("".join(f"{line}\n" for line in lines).encode())
+        name = f"{stem}.{language}.gz"
+        (directory / "multi30k" / name).write_bytes(content)
+        known_hash = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        monkeypatch.setitem(sources.MULTI30K_HASHES, name, known_hash)
+
+
+def test_multi30k_has_its_own_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for language in ("fr", "cs"):
+        write_multi30k(tmp_path, monkeypatch, language)
+    options = {"corpus": "multi30k", "validation_size": 2000, "test_size": 2000}
+
+    corpus = load(tmp_path, source_language="fr", target_language="cs", **options)
+
+    assert corpus.sizes == {"train": 40, "validation": 5, "test": 6}
+    assert corpus.test[5] == ("fr caption 205.", "cs caption 205.")
+    with pytest.raises(DataError, match="en, de, fr and cs, not 'es'"):
+        load(tmp_path, source_language="en", target_language="es", **options)
+    (tmp_path / "multi30k" / "val.cs.gz").write_bytes(b"another file")
+    with pytest.raises(DataError, match=r"val.cs.gz is not the expected file"):
+        load(tmp_path, source_language="fr", target_language="cs", **options)
+
+
+def test_real_multi30k() -> None:
+    if not (REAL_DATA / "multi30k").is_dir():
+        pytest.skip("needs multi30k in ../shared/data beside the repository")
+
+    corpus = load_corpus(DataConfig(corpus="multi30k", directory=REAL_DATA))
+
+    assert (len(corpus.validation), len(corpus.test)) == (1014, 1000)
+    assert 28_900 < len(corpus.train) < 29_000
+    assert shared_sentences(*splits_of(corpus)) == 0
+
+
+def test_tfds(tmp_path: Path) -> None:
+    """Uses a mock instead of the dataset's files, without a network."""
+    tfds = pytest.importorskip("tensorflow_datasets", reason="needs tensorflow-datasets")
+    import tensorflow as tf
+
+    def as_dataset(self, split, **_):
+        if split == "test":
+            raise ValueError("Unknown split")
+        rows = range(60) if split == "train" else range(100, 104)
+        return tf.data.Dataset.from_tensor_slices(
+            {"pt": [f"olá {row} ção" for row in rows], "en": [f"hello {row}" for row in rows]}
+        )
+
+    with tfds.testing.mock_data(as_dataset_fn=as_dataset):
+        corpus = load_corpus(
+            DataConfig(
+                corpus="tfds:ted_hrlr_translate/pt_to_en",
+                source_language="pt",
+                target_language="en",
+                directory=tmp_path,
+                test_size=10,
+            )
+        )
+        with pytest.raises(DataError, match="has the languages en and pt, not 'de'"):
+            load_corpus(DataConfig(corpus="tfds:ted_hrlr_translate/pt_to_en", directory=tmp_path))
+
+    assert corpus.sizes == {"train": 50, "validation": 4, "test": 10}  # the test set is drawn
+    assert corpus.validation[0] == ("olá 100 ção", "hello 100")
+
+
+def test_missing_tensorflow_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tensorflow_datasets", reason="needs tensorflow-datasets")
+    with pytest.raises(DataError, match="could not load no_such_thing") as caught:
+        load(tmp_path, corpus="tfds:no_such_thing")
+    assert len(str(caught.value).splitlines()) == 1
+
+    monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)
+    with pytest.raises(DataError, match="pip install tensorflow-datasets"):
+        load(tmp_path, corpus="tfds:ted_hrlr_translate/pt_to_en")
+
+
+def test_a_cache_folder_that_cannot_be_created(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"data.cache_directory") as caught:
+        load(tmp_path, corpus="phrasebook", cache_directory=tmp_path / "file" / "cache")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_real_tatoeba() -> None:
+    if not (REAL_DATA / "tatoeba" / "deu-eng.zip").is_file():
+        pytest.skip("needs tatoeba/deu-eng.zip in ../shared/data beside the repository")
+
+    corpus = load_corpus(DataConfig(corpus="tatoeba", directory=REAL_DATA))
+
+    assert len(all_pairs(corpus)) > 150_000
+    assert shared_sentences(*splits_of(corpus)) == 0
+    assert len(corpus.test) >= 2000
+    assert len(corpus.validation) > 1500
+    assert all(text == normalize_text(text) for pair in all_pairs(corpus) for text in pair)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", " \tHallo.\n"])
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_held_out_files_without_pairs_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, split: str, content: str
+) -> None:
+    (tmp_path / "train.tsv").write_text("".join(f"{line}\n" for line in numbered_lines(100)))
+    (tmp_path / "held_out.tsv").write_text(content)
+    options = {f"{split}_files": ((str(tmp_path / "held_out.tsv"),),)}
+
+    with pytest.raises(DataError, match=f"{split}_files holds no pair|lines are malformed"):
+        load_files(tmp_path / "train.tsv", **{"validation_size": 9, "test_size": 9} | options)
+
+
+def test_validation_pairs_that_are_all_test_pairs(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").write_text("".join(f"{line}\n" for line in numbered_lines(100)))
+    (tmp_path / "both.tsv").write_text("Hi.\tHallo!\n")
+    both = ((str(tmp_path / "both.tsv"),),)
+
+    with pytest.raises(DataError, match="Every validation pair of corpus"):
+        load_files(
+            tmp_path / "train.tsv",
+            **{"validation_size": 9, "validation_files": both, "test_files": both},
+        )
+
+
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [
+        ("utf-16", "is UTF-16; convert it first: iconv -f utf-16 -t utf-8"),
+        ("latin-1", "50 not UTF-8 .convert such a file.*iconv -f latin1"),
+    ],
+)
+def test_files_in_other_encodings(tmp_path: Path, encoding: str, message: str) -> None:
+    lines = "".join(f"Green {number}.\tGrün {number}.\n" for number in range(50))
+    (tmp_path / "train.tsv").write_bytes(lines.encode(encoding))
+
+    with pytest.raises(DataError, match=message):
+        load_files(tmp_path / "train.tsv")
+
+
+def write_table(path: Path, lines: Iterable[str]) -> str:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
+
+
+def test_mixed_pairs_share_no_sentence_with_held_out_pairs(tmp_path: Path) -> None:
+    write_lines(tmp_path, numbered_lines(300))
+    options = {"validation_size": 20, "test_size": 30}
+    alone = load(tmp_path, **options)
+    held_out = [*alone.validation, *alone.test]
+    extra = [
+        *(f"Mixed {number}.\tGemischt {number}." for number in range(200)),
+        *(f"{source.upper()}\tOther {source}" for source, _ in held_out),
+        *(f"Other {target}\t{target}!" for _, target in held_out),
+        "Sentence 0.\tSatz 0.",  # in the corpus, maybe held out
+    ]
+    entry = MixConfig(files=(write_table(tmp_path / "extra.tsv", extra),), weight=0.5, tag="bt")
+
+    corpus = load(tmp_path, mix=(entry,), **options)
+
+    assert splits_of(corpus)[1:] == splits_of(alone)[1:]
+    added = list(corpus.train)[len(alone.train) :]
+    assert added == [(f"{symbols.TAGS[0]} Mixed {n}.", f"Gemischt {n}.") for n in range(200)]
+    assert list(corpus.train)[: len(alone.train)] == list(alone.train)
+    assert corpus.train.weights.tolist() == [1.0] * len(alone.train) + [0.5] * 200
+    assert [(each.name, each.pairs, each.weight, each.tag) for each in corpus.sources] == [
+        ("tatoeba", len(alone.train), 1.0, ""),
+        (str(tmp_path / "extra.tsv"), 200, 0.5, "bt"),
+    ]
+    assert corpus.summary()["sources"][1]["pairs"] == 200
+    assert corpus.table().splitlines()[-1] == f"  {tmp_path / 'extra.tsv'}  200 × 0.5 <bt>"
+    assert sum(corpus.removed.values()) + len(all_pairs(corpus)) == 300 + len(extra)
+
+
+def test_tags_are_numbered_in_the_order_of_their_first_use(tmp_path: Path) -> None:
+    write_lines(tmp_path, ["Hi.\tHallo!"])
+    mix = tuple(
+        MixConfig(files=(write_table(tmp_path / f"{n}.tsv", [f"Mixed {n}.\tMix {n}."]),), tag=tag)
+        for n, tag in enumerate(["bt", "words", "", "bt"])
+    )
+
+    corpus = load(tmp_path, mix=mix)
+
+    first, second = symbols.TAGS[:2]
+    assert tag_names(DataConfig(mix=mix)) == ("bt", "words")
+    assert [source for source, _ in corpus.train] == [
+        "Hi.",
+        f"{first} Mixed 0.",
+        f"{second} Mixed 1.",
+        "Mixed 2.",
+        f"{first} Mixed 3.",
+    ]
+
+
+def test_no_held_out_pairs_are_drawn_from_a_mix(tmp_path: Path) -> None:
+    write_lines(tmp_path, numbered_lines(10))
+    lines = [f"Mixed {number}.\tGemischt {number}." for number in range(500)]
+    mix = (MixConfig(files=(write_table(tmp_path / "a.tsv", lines),)),)
+
+    with pytest.raises(DataError, match="too small: 10 pairs"):
+        load(tmp_path, mix=mix, validation_size=20, test_size=30)
+
+
+def test_files_with_the_target_first(tmp_path: Path) -> None:
+    german_first = write_table(tmp_path / "a.tsv", ["Hallo!\tHi."])
+    english_first = write_table(tmp_path / "b.tsv", ["Run!\tLauf!"])
+    mix = (MixConfig(files=(english_first,)), MixConfig(files=(german_first,), swap=True))
+
+    corpus = load_files(Path(german_first), swap=True, mix=mix)
+
+    assert list(corpus.train) == [("Hi.", "Hallo!"), ("Run!", "Lauf!")]
+    assert corpus.removed["exact duplicate"] == 1

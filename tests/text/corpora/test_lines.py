@@ -1,0 +1,94 @@
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from transformer_tf.errors import DataError
+from transformer_tf.text.corpora.lines import (
+    LineWriter,
+    blocks,
+    iterate_lines,
+    read_lines,
+    split_lines,
+    write_lines,
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"", []),
+        (b"\n", [""]),
+        (b"a\n\nb", ["a", "", "b"]),
+        (b"a\r\nb\r\n", ["a", "b"]),
+        (b"\xef\xbb\xbfa\n", ["a"]),
+        ("ü\u2028x\x0by\n".encode(), ["ü\u2028x\x0by"]),
+    ],
+)
+def test_lines(content, lines):
+    assert split_lines(content, "x") == lines
+
+
+def test_latin_1_is_named_with_its_line(tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"fine\nsch\xf6n\n")
+    with pytest.raises(DataError, match=r"latin.txt: line 2 is not UTF-8 \(byte 0xf6\).*iconv"):
+        read_lines(path)
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(DataError, match="Cannot read .*nowhere: No such file"):
+        read_lines(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="Cannot write .*x/y: No such file"):
+        write_lines(tmp_path / "x" / "y", ["a"])
+
+
+def test_a_failed_write_leaves_no_file(tmp_path):
+    def lines():
+        yield "first"
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(DataError, match="No space left"):
+        write_lines(tmp_path / "out", lines())
+    assert os.listdir(tmp_path) == []
+    write_lines(tmp_path / "out", ["ä", ""])
+    assert (tmp_path / "out").read_bytes() == "ä\n\n".encode()
+    assert read_lines(tmp_path / "out") == ["ä", ""]
+
+
+def test_lines_of_a_stream_are_read_lazily():
+    stream = io.BytesIO(b"\xef\xbb\xbfeins\r\nzwei\n\xfc\n")
+    lines = iterate_lines(stream, "somewhere")
+    assert next(lines) == "eins"
+    assert next(lines) == "zwei"
+    with pytest.raises(DataError, match="somewhere: line 3 is not UTF-8"):
+        next(lines)
+
+
+def test_blocks():
+    assert list(blocks("abcdefg", 3)) == [(1, ["a", "b", "c"]), (4, ["d", "e", "f"]), (7, ["g"])]
+    assert list(blocks("abcdefg", 3, skip=5)) == [(6, ["f", "g"])]
+    assert list(blocks("", 3)) == []
+
+
+def test_a_writer_resumes_after_the_last_complete_line(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes("über\n\nhalb".encode())
+    with LineWriter(path, resume=True) as writer:
+        assert writer.done == 2
+        writer.write(["zwei", "drei"])
+    assert path.read_text(encoding="utf-8") == "über\n\nzwei\ndrei\n"
+    with LineWriter(path) as writer:
+        assert writer.done == 0
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_reported_in_one_line():
+    with (
+        pytest.raises(DataError, match="Cannot write /dev/full: No space left on device"),
+        LineWriter(Path("/dev/full")) as writer,
+    ):
+        writer.write(["x"] * 10)
+        writer.flush()

@@ -1,0 +1,273 @@
+import pytest
+
+from transformer_tf.text.segments import (
+    Segment,
+    Translation,
+    is_shouted,
+    join_translations,
+    list_of_strings,
+    read_segments,
+    split_sentences,
+    split_text,
+)
+
+
+class WordTokenizer:
+    """Cuts a text into its words, each with its length as id; 100 starts and 101 ends a text."""
+
+    def encode(self, text):
+        return [len(word) for word in text.split()]
+
+    def encode_sentence(self, text):
+        return [100, *self.encode(text), 101]
+
+
+class CharacterTokenizer(WordTokenizer):
+    def encode(self, text):
+        return list(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WHERE IS THE STATION?",
+        "WHERE IS THE STATION",
+        "I SEE 3 RED CARS.",
+        "NO! GO AWAY NOW!",
+        "GO AWAY!",
+        "HELP!",
+        "WO IST DIE STRASSE",
+        "ΠΟΥ ΕΙΝΑΙ Ο ΣΤΑΘΜΟΣ",
+    ],
+)
+def test_a_sentence_in_capitals_is_shouted(text):
+    assert is_shouted(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NATO",
+        "NATO.",
+        "U.S.A.",
+        "HTML CSS",
+        "HTML CSS.",
+        "BBC NEWS",
+        "ISO 9001 2015",
+        "NATO and the EU are in Brussels!",
+        "Where is the station?",
+        "3 + 4 = 7!",
+        "",
+        "彼はCDを買った!",
+        "我买了一件T恤衫!",
+        "أنا أحب DVD!",
+    ],
+)
+def test_acronyms_short_phrases_and_mixed_case_are_not_shouted(text):
+    assert not is_shouted(text)
+
+
+def test_a_text_that_fits_is_one_segment():
+    assert read_segments("  I am\ttired. ", WordTokenizer(), 3, number=5) == [
+        Segment("I am tired.", [100, 1, 2, 6, 101], number=5)
+    ]
+    assert read_segments(" \u200b ", WordTokenizer(), 3) == []
+
+
+def test_a_long_text_has_several_segments():
+    segments = read_segments("I am tired. I want to go. これ。", WordTokenizer(), 4, number=5)
+    assert [segment.text for segment in segments] == ["I am tired.", "I want to go.", "これ。"]
+    assert [segment.first_word for segment in segments] == [0, 3, 7]
+    assert len({segment.number for segment in segments}) == 3
+    assert segments[0].number == 5
+
+
+def test_the_model_reads_a_shouted_text_in_lower_case():
+    def read(text, **options):
+        segments = read_segments(text, WordTokenizer(), **options)
+        return [(segment.text, segment.shouted) for segment in segments]
+
+    assert read("NO! GO AWAY NOW!", split=True) == [("No!", True), ("Go away now!", True)]
+    assert read("GO AWAY NOW!", recase=False) == [("GO AWAY NOW!", False)]
+    assert read("HTML CSS") == [("HTML CSS", False)]
+
+
+def test_a_shouted_text_is_measured_in_lower_case():
+    class CapitalsAreLong(WordTokenizer):
+        def encode(self, text):
+            return [1] * (len(text.split()) + 2 * sum(map(str.isupper, text)))
+
+    text = "GO AWAY NOW!"
+    assert len(CapitalsAreLong().encode(text)) > 5
+    assert len(read_segments(text, CapitalsAreLong(), 5)) == 1
+
+
+def test_a_character_longer_than_a_segment_loses_its_last_bytes():
+    (segment,) = read_segments("😀", CharacterTokenizer(), 3)
+    assert segment.source_ids == [100, *"😀".encode()[:3], 101]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "read", "translation", "expected"),
+    [
+        ("WO IST", "Wo ist", "Wo ist die Straße?", "WO IST DIE STRASSE?"),
+        ("Wo befindet", "Wo befindet", "Wo befindet sich das?", "Wo befindet SICH DAS?"),
+        ("", "", "Wo ist das?", "WO IST DAS?"),
+    ],
+)  # fmt: skip
+def test_a_prefix_of_a_shouted_text(prefix, read, translation, expected):
+    (segment,) = read_segments("WHERE IS IT?", WordTokenizer())
+    segment = segment.with_prefix(prefix, WordTokenizer())
+    assert segment.prefix_ids == WordTokenizer().encode(read)
+    assert segment.restore_case(translation) == expected
+
+
+def test_a_prefix_in_capitals_is_kept_for_other_texts():
+    class Recording(WordTokenizer):
+        def encode(self, text):
+            assert text == "NATO"
+            return [4]
+
+    (segment,) = read_segments("The alliance grows.", WordTokenizer())
+    segment = segment.with_prefix(" NATO ", Recording())
+    assert (segment.prefix, segment.prefix_ids) == ("NATO", [4])
+    assert segment.restore_case("NATO wächst.") == "NATO wächst."
+
+
+def test_the_translations_of_segments_are_joined():
+    segments = [Segment("A b.", []), Segment("C.", [], first_word=2)]
+    first = [
+        Translation("X.", ["x"], -1.0, -2.0, [-2.0], [(1, 0)]),
+        Translation("Y.", ["y"], -3.0, -4.0, [-4.0], [(0, 0)]),
+    ]
+    second = [Translation("Z z.", ["z", "z"], -5.0, -6.0, [-1.0, -5.0], [(0, 0), (0, 1)])]
+    assert join_translations(segments, [first, second]) == [
+        Translation(
+            "X. Z z.", list("xzz"), -6.0, -8.0, [-2.0, -1.0, -5.0], [(1, 0), (2, 1), (2, 2)]
+        ),
+        Translation(
+            "Y. Z z.", list("yzz"), -8.0, -10.0, [-4.0, -1.0, -5.0], [(0, 0), (2, 1), (2, 2)]
+        ),
+    ]
+    assert join_translations(segments[:1], [first]) == first
+    assert join_translations([], []) == [Translation("", [], 0.0, 0.0, [], [])]
+    unscored = [Translation("X.", ["x"])]
+    assert join_translations(segments, [unscored, second])[0] == Translation("X. Z z.", list("xzz"))
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (None, "`texts` must be a list of strings. Received: None"),
+        ("abc", "`texts` must be a list of strings. Received: 'abc'"),
+        (b"abc", "`texts` must be a list of strings. Received: b'abc'"),
+        (["a", 3], r"`texts\[1\]` must be a string. Received: 3"),
+    ],
+)
+def test_texts_must_be_a_list_of_strings(texts, message):
+    with pytest.raises(TypeError, match=message):
+        list_of_strings("texts", texts)
+
+
+def test_any_iterable_of_strings_is_accepted():
+    assert list_of_strings("texts", (text for text in "ab")) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("I am tired. I want to go home.", ["I am tired.", "I want to go home."]),
+        ("i am tired. i go", ["i am tired.", "i go"]),
+        ("What time is it? I have to go!", ["What time is it?", "I have to go!"]),
+        ('He said: "Stop!" Then he left.', ['He said: "Stop!"', "Then he left."]),
+        ("Mr. Smith met Dr. Jones, e.g. in Paris.", None),
+        ("Am 14. März kam J. R. Müller um 3.5 Uhr.", None),
+        ("No. I can't.", ["No.", "I can't."]),
+        ("Well... I see … no", ["Well...", "I see …", "no"]),
+        ("今天很冷。我在家！", ["今天很冷。", "我在家！"]),
+        ("他说：“我在家。”她笑了。", ["他说：“我在家。”", "她笑了。"]),
+        ("真的！？我不知道。", ["真的！？", "我不知道。"]),
+        ("「雨だ。」 帰ろう。", ["「雨だ。」", "帰ろう。"]),
+        ("one sentence", None),
+        ("...", None),
+        ("", []),
+    ],
+)
+def test_sentences(text, sentences):
+    assert split_sentences(text) == ([text] if sentences is None else sentences)
+
+
+def few_words(limit):
+    return lambda text: len(text.split()) <= limit
+
+
+def test_a_text_that_fits_is_split_only_on_request():
+    text = "I am tired. I want to go home."
+    assert split_text(text, few_words(20)) == [text]
+    assert split_text(text, few_words(20), sentences=True) == split_sentences(text)
+    assert split_text("", few_words(20)) == []
+
+
+def test_a_long_sentence_is_cut_after_a_clause():
+    text = "When I came home, the door was open, the lights were on and nobody said a word"
+    assert split_text(text, few_words(10)) == [
+        "When I came home, the door was open,",
+        "the lights were on and nobody said a word",
+    ]
+    # A part is not cut after a clause that would make it very short.
+    assert split_text("Yes, " + "word " * 14 + "end", few_words(10))[0] == "Yes, " + " ".join(
+        ["word"] * 9
+    )
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+def test_nothing_is_lost(limit):
+    text = "One, two; three four. Five six seven eight nine ten: eleven! Twelve"
+    parts = split_text(text, few_words(limit))
+    assert " ".join(parts) == text
+    assert all(len(part.split()) <= limit for part in parts)
+
+
+def test_a_word_that_does_not_fit_is_cut_anywhere():
+    parts = split_text("aaaaa b ccc", lambda text: len(text) < 3)
+    assert parts == ["aa", "aa", "a", "b", "cc", "c"]
+    assert split_text("ab", lambda text: False) == ["a", "b"]  # it ends all the same
+
+
+def test_a_script_without_spaces_loses_nothing():
+    text = "今天天气很冷，" * 30 + "我在家"
+    parts = split_text(text, lambda part: len(part) <= 60)
+    assert "".join(parts) == text
+    assert all(len(part) <= 60 for part in parts)
+    assert all(part.endswith("，") for part in parts[:-1])
+
+
+def test_splitting_takes_linear_time():
+    """The number of fit checks per word does not grow with the line."""
+    for count in (1_000, 8_000):
+        asked = 0
+
+        def fits(text):
+            nonlocal asked
+            asked += len(text.split())
+            return len(text.split()) <= 20
+
+        text = " ".join(["word"] * count)
+        parts = split_text(text, fits)
+        assert " ".join(parts) == text
+        assert asked < 15 * count
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences", "first_words"),
+    [
+        ("I see. A big tree.", ["I see.", "A big tree."], [0, 2]),
+        ("これはペンです。あれは本です。", ["これはペンです。", "あれは本です。"], [0, 0]),
+        ("Tom: これ。あれ。 Ja.", ["Tom: これ。", "あれ。", "Ja."], [0, 1, 2]),
+        ("A 。b。 C.", ["A 。", "b。", "C."], [0, 1, 2]),
+    ],
+)
+def test_the_first_word_of_each_segment(text, sentences, first_words):
+    segments = read_segments(text, WordTokenizer(), split=True)
+    assert [segment.text for segment in segments] == sentences
+    assert [segment.first_word for segment in segments] == first_words

@@ -1,0 +1,211 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.text import symbols
+from transformer_tf.text.tokenization import tokenizer as tokenizer_module
+from transformer_tf.text.tokenization.restoring import Truecaser
+from transformer_tf.text.tokenization.tokenizer import Tokenizer, bpemb_url, training_sentences
+
+SENTENCES = [
+    f"{name} kauft {number} {thing} für {number + 3} Euro in Überlingen."
+    for name in ("Anna", "Jürgen", "Peter", "Frau Groß")
+    for number in range(0, 90, 7)
+    for thing in ("Äpfel", "Brötchen", "Bücher", "Straßenbahnkarten")
+]
+DATA = Path(__file__).parents[4] / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tokenizer") / "de.model"
+    return Tokenizer.train(SENTENCES, vocab_size=350, model_file=path)
+
+
+def test_ids_of_the_vocabulary(tokenizer):
+    assert tokenizer.pad_id == 0
+    assert tokenizer.vocab_size == 352
+    assert (tokenizer.start_id, tokenizer.end_id) == (350, 351)
+    ids = tokenizer.encode("Anna kauft 25 Bücher.")
+    assert all(2 <= i < 350 for i in ids)
+    assert tokenizer.encode_sentence("Anna kauft 25 Bücher.") == [350, *ids, 351]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna kauft 25 Bücher.",
+        "jürgen KAUFT 1024 Straßenbahnkarten!",
+        "Ein nie gesehenes Wort: Quizzyx",
+        "Ich mag 🍕 und 中文, Ελληνικά, עברית.",
+        "½ … „Zitat“ – e\u0301",
+    ],
+)
+def test_any_text_round_trips(tokenizer, text):
+    ids = tokenizer.encode(text)
+    assert tokenizer.decode(ids) == text
+    assert tokenizer.unk_id not in ids
+    assert tokenizer.pad_id not in ids
+
+
+def test_each_digit_is_a_sub_word(tokenizer):
+    assert [t for t in tokenizer.tokens(tokenizer.encode("77")) if t != "▁"] == ["7", "7"]
+
+
+def test_specials_are_labelled_and_not_decoded(tokenizer):
+    sentence = tokenizer.encode_sentence("Anna")
+    labels = tokenizer.tokens([*sentence, tokenizer.pad_id, tokenizer.unk_id])
+    assert labels[0] == "<start>"
+    assert labels[-3:] == ["<end>", "<pad>", "<unk>"]
+    assert "".join(labels[1:-3]) == "▁Anna"
+    assert tokenizer.decode([*sentence, 0, 0]) == "Anna"
+    assert tokenizer.decode([]) == ""
+
+
+def test_markup_is_encoded_as_text(tokenizer):
+    ids = tokenizer.encode("<s> </s> <unk> <pad>")
+    assert not {0, 1, 350, 351} & set(ids)
+    assert tokenizer.decode(ids) == "<s> </s> <unk> <pad>"
+
+
+def test_training_is_deterministic(tokenizer, tmp_path):
+    again = Tokenizer.train(SENTENCES, 350, tmp_path / "again.model")
+    assert again.model_file.read_bytes() == tokenizer.model_file.read_bytes()
+
+
+def test_a_vocabulary_the_text_cannot_fill(tmp_path):
+    with pytest.raises(ConfigError, match="tokenizer.vocab_size=5000 does not fit") as error:
+        Tokenizer.train(["too little text"], 5000, tmp_path / "x.model")
+    assert "\n" not in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_model_is_named(tmp_path):
+    with pytest.raises(DataError, match="missing.model"):
+        Tokenizer(tmp_path / "missing.model")
+    (tmp_path / "broken.model").write_bytes(b"not a model")
+    with pytest.raises(DataError, match=r"broken.model is missing or not"):
+        Tokenizer(tmp_path / "broken.model")
+
+
+def test_many_sentences_at_once(tokenizer):
+    assert tokenizer.encode_sentences(SENTENCES) == [
+        [350, *tokenizer.encode(sentence), 351] for sentence in SENTENCES
+    ]
+    assert tokenizer.encode_sentences([]) == []
+    lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
+    assert lowercase.encode("ANNA KAUFT 25") == tokenizer.encode("anna kauft 00")
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_save_and_load(tokenizer, tmp_path, lowercase):
+    original = Tokenizer(tokenizer.model_file, lowercase, Truecaser.learn(SENTENCES))
+    original.save(tmp_path / "new" / "target.model")
+    copy = Tokenizer.load(tmp_path / "new" / "target.model")
+    assert copy.encode(SENTENCES[5]) == original.encode(SENTENCES[5])
+    assert copy.fingerprint == original.fingerprint
+    text, source = "anna kauft 00 bücher.", "Anna buys 25 books."
+    assert copy.restore(text, source) == original.restore(text, source)
+    assert copy.restore(text, source) == ("Anna kauft 25 Bücher." if lowercase else text)
+    assert len(list((tmp_path / "new").iterdir())) == 3
+
+
+def test_without_a_truecaser_only_digits_are_restored(tokenizer):
+    lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
+    assert lowercase.restore("anna kauft 00", "Anna buys 25") == "anna kauft 25"
+
+
+def test_different_tokenizers_have_different_fingerprints(tokenizer, tmp_path):
+    other = Tokenizer.train(SENTENCES, 340, tmp_path / "other.model")
+    lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
+    assert len({tokenizer.fingerprint, other.fingerprint, lowercase.fingerprint}) == 3
+
+
+def test_a_damaged_folder_is_named(tokenizer, tmp_path):
+    path = tmp_path / "source.model"
+    with pytest.raises(DataError, match=r"Cannot read .*source.json: No such file"):
+        Tokenizer.load(path)
+    tokenizer.save(path)
+    Tokenizer.train(SENTENCES, 340, path)
+    with pytest.raises(DataError, match=r"source.model is not the model that .*source.json names"):
+        Tokenizer.load(path)
+    (tmp_path / "source.json").write_text("{")
+    with pytest.raises(DataError, match=r"source.json is damaged"):
+        Tokenizer.load(path)
+
+
+def test_at_most_a_million_training_sentences(monkeypatch):
+    pairs = [(f"source {n}", f"target {n}") for n in range(10)]
+    assert list(training_sentences(pairs, 1)) == [target for _, target in pairs]
+    monkeypatch.setattr(tokenizer_module, "MAX_TRAINING_SENTENCES", 4)
+    assert list(training_sentences(pairs, 0)) == ["source 0", "source 3", "source 6", "source 9"]
+    assert list(training_sentences([], 0)) == []
+
+
+def test_unknown_language_or_size_of_the_official_models(tmp_path):
+    with pytest.raises(ConfigError, match="vocab_size=1234; available sizes: .*10000"):
+        Tokenizer.official("en", 1234, tmp_path)
+    with pytest.raises(ConfigError, match="'xx'"):
+        Tokenizer.official("xx", 10000, tmp_path)
+
+
+def test_every_language_of_the_official_models_has_an_address():
+    """Each of BPEmb's 275 languages has the address of its file."""
+    from bpemb.available_vocab_sizes import vocab_sizes
+
+    assert len(vocab_sizes) >= 275
+    assert bpemb_url("sw") == "https://nlp.h-its.org/bpemb/sw"
+    assert bpemb_url("multi") == "https://bpemb.h-its.org/multi/multi"
+
+
+def test_an_official_model_of_any_language_from_the_data_folder(tokenizer, tmp_path):
+    folder = tmp_path / "bpemb" / "sw"
+    folder.mkdir(parents=True)
+    (folder / "sw.wiki.bpe.vs1000.model").write_bytes(tokenizer.model_file.read_bytes())
+    assert Tokenizer.official("sw", 1000, tmp_path).lowercase
+
+
+def test_the_official_english_model():
+    if not (DATA / "bpemb").is_dir():
+        pytest.skip(f"needs the official model under {DATA / 'bpemb'}")
+    tokenizer = Tokenizer.official("en", 10000, DATA)
+    assert tokenizer.vocab_size == 10002  # the article's
+    assert (tokenizer.start_id, tokenizer.end_id) == (10000, 10001)
+    ids = tokenizer.encode("He is 25 years old.")
+    assert tokenizer.decode(ids) == "he is 00 years old."
+    unknown = tokenizer.encode("☃")
+    assert tokenizer.unk_id in unknown  # and not padding, as in the article
+    assert tokenizer.pad_id not in unknown
+
+
+def test_a_reserved_character_is_one_sub_word(tokenizer):
+    slot, tag = symbols.SLOTS[0], symbols.TAGS[0]
+    ids = tokenizer.encode(f"{tag} Anna kauft {slot}.")
+    plain = tokenizer.encode("Anna kauft .")
+    assert len(ids) == len(plain) + 3  # "▁", the tag and the slot
+    assert tokenizer.decode(ids) == f"{tag} Anna kauft {slot}."
+    indices = [tokenizer.processor.piece_to_id(character) for character in symbols.RESERVED]
+    assert len(set(indices)) == 16 and 0 not in indices
+
+
+def test_reserved_characters_have_readable_labels(tokenizer, tmp_path):
+    tagged = Tokenizer(tokenizer.model_file, tags=["bt"])
+    tagged.save(tmp_path / "source.model")
+    copy = Tokenizer.load(tmp_path / "source.model")
+    text = f"{symbols.TAGS[0]} Anna {symbols.SLOTS[1]} {symbols.TAGS[1]}"
+    for labels in (copy.pieces(text), copy.tokens(copy.encode(text))):
+        assert [label for label in labels if label.startswith("<")] == ["<bt>", "<2>", "<tag2>"]
+
+
+def test_the_tokenizer_imports_neither_bpemb_nor_gensim():
+    code = (
+        "import sys, transformer_tf.text.tokenization.tokenizer\n"
+        "import transformer_tf.text.tokenization.vectors\n"
+        "unwanted = {'bpemb', 'gensim', 'pooch', 'requests', 'tqdm', 'filelock'}\n"
+        "print(sorted(unwanted & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.stdout, result.stderr) == ("[]\n", "")

@@ -1,0 +1,23 @@
+import pytest
+
+from transformer_tf.training.callbacks import ProgressLine, format_duration
+
+
+def test_the_line_of_a_step():
+    line = ProgressLine(step=1249, total=7630, steps_per_epoch=763)
+    line.step += 1
+    text = line.text(loss=3.123, tokens_per_second=4009.6, now=50.0)
+    assert text == "epoch 2/10 · step 1 250/7 630 · loss 3.12 · 4 010 tokens/s"
+
+
+def test_the_time_left_leaves_the_first_step_out():
+    line = ProgressLine(step=0, total=11, steps_per_epoch=4)
+    line.first = (1, 100.0)
+    line.step = 6
+    text = line.text(loss=0.5, tokens_per_second=10.0, now=182.0)
+    assert text == "epoch 2/3 · step 6/11 · loss 0.50 · 10 tokens/s · 1:22 left"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.2, "0:00"), (82, "1:22"), (3723.4, "1:02:03")])
+def test_durations(seconds, text):
+    assert format_duration(seconds) == text

@@ -1,0 +1,83 @@
+"""The style of figures, missing glyphs, and files."""
+
+import os
+import warnings
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from transformer_tf.utils import figures
+from transformer_tf.utils.figures import drawable, figure_style, new_figure, save_figure
+
+
+@pytest.fixture
+def figure():
+    with figure_style():
+        figure = new_figure(3, 2)
+        figure.suptitle("Straße")
+    return figure
+
+
+def test_the_style_does_not_depend_on_user_settings():
+    with matplotlib.rc_context({"text.usetex": True, "font.family": ["serif"]}):
+        with figure_style():
+            title = new_figure(3, 2).suptitle("$100")
+        assert matplotlib.rcParams["text.usetex"]
+    assert not title.get_usetex()
+    assert not title.get_parse_math()
+    assert title.get_fontfamily()[0] == "DejaVu Sans"
+
+
+def test_one_warning_names_the_missing_characters(monkeypatch):
+    monkeypatch.setattr(figures, "FONT_FAMILIES", ("DejaVu Sans", "no such family"))
+    with pytest.warns(UserWarning, match="characters 狗 猫;") as caught:
+        drawn = drawable(["猫", "Tür"], ["猫a狗\t\n"])
+    assert len(caught) == 1
+    assert drawn == [["U+732B", "Tür"], ["U+732BaU+72D7U+0009\n"]]
+
+
+def test_umlauts_need_no_fallback_font():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert drawable(["äöüÄÖÜß▁„“–…→"]) == [["äöüÄÖÜß▁„“–…→"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [("a.png", b"\x89PNG\r\n"), ("b.svg", b"<?xml"), ("c.pdf", b"%PDF-"), ("D.PNG", b"\x89PNG")],
+)
+def test_formats_by_suffix(figure, tmp_path, name, start):
+    path = tmp_path / "new folder" / name
+    save_figure(figure, path)
+    assert path.read_bytes().startswith(start)
+    assert os.listdir(path.parent) == [name]
+
+
+def test_png_has_150_dots_per_inch(figure, tmp_path):
+    save_figure(figure, tmp_path / "map.png")
+    header = (tmp_path / "map.png").read_bytes()[16:24]
+    assert (int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")) == (450, 300)
+
+
+@pytest.mark.parametrize("name", ["map.jpg", "map", "png", "map.png.txt"])
+def test_other_suffixes(figure, tmp_path, name):
+    with pytest.raises(ValueError, match=r"\.png, \.svg, \.pdf\. Received: .*" + name):
+        save_figure(figure, tmp_path / name)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failed_save_keeps_the_older_file(figure, tmp_path, monkeypatch):
+    path = tmp_path / "map.png"
+    path.write_bytes(b"an older figure")
+
+    def write_half(name, **options):
+        Path(name).write_bytes(b"\x89PNG half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(figure, "savefig", write_half)
+    with pytest.raises(OSError, match="No space left") as caught:
+        save_figure(figure, path)
+    assert caught.value.filename == str(path)
+    assert os.listdir(tmp_path) == ["map.png"]
+    assert path.read_bytes() == b"an older figure"

@@ -1,0 +1,1 @@
+"""Programs that make files of the package; not part of it."""

@@ -1,0 +1,225 @@
+"""The attention scores of a translation, and views of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from transformer_tf.attention_maps.words import (
+    group_words,
+    is_special,
+    merge_words,
+    token_labels,
+    write_word,
+)
+from transformer_tf.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from transformer_tf.attention_maps import PageSentence
+
+ATTENTION_KINDS = ("encoder", "decoder", "cross")
+Kind = Literal["encoder", "decoder", "cross"]
+KIND_TITLES = {
+    "encoder": "encoder self-attention",
+    "decoder": "decoder self-attention",
+    "cross": "cross-attention",
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class AttentionView:
+    """A part of the scores with its labels, as `plot_attention` takes them.
+
+    Attributes:
+        scores: Array `(num_heads, query_len, key_len)`, or with `num_layers` before that.
+        queries: The labels of the queries.
+        keys: The labels of the keys.
+        head_titles: A title for each of the heads.
+    """
+
+    scores: np.ndarray
+    queries: list[str]
+    keys: list[str]
+    head_titles: list[str]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Attention:
+    """A translation with the attention scores of every layer and head.
+
+    Attributes:
+        source: The sentence.
+        translation: Its translation.
+        source_tokens: The tokens that the encoder reads, `<start>` and `<end>` included, with `▁`
+            where a word begins.
+        target_input_tokens: The tokens that the decoder reads, from `<start>` on.
+        target_output_tokens: The tokens that the decoder produces. `<end>` is added if
+            `decoding.max_length` cut the translation.
+        scores: For each kind (`encoder`, `decoder`, `cross`) an array
+            `(num_layers, num_heads, query_len, key_len)`.
+        source_language: Name of the source language, for the axes of figures.
+        target_language: Name of the target language.
+    """
+
+    source: str
+    translation: str
+    source_tokens: list[str]
+    target_input_tokens: list[str]
+    target_output_tokens: list[str]
+    scores: dict[str, np.ndarray]
+    source_language: str = "Source"
+    target_language: str = "Target"
+
+    def __repr__(self) -> str:
+        sizes = (f"{kind} {len(s)} × {s.shape[1]}" for kind, s in self.scores.items())
+        return (
+            f"Attention({self.source!r} → {self.translation!r}, layers × heads: {', '.join(sizes)})"
+        )
+
+    @property
+    def title(self) -> str:
+        """The sentence and its translation, as the title of a figure."""
+        return f"{self.source}\n→ {self.translation}"
+
+    def tokens(self, kind: str) -> tuple[list[str], list[str]]:
+        """Returns the tokens of the queries and of the keys of a kind of attention.
+
+        A decoder query is labelled with the token that it produces, a decoder key with the token
+        that the decoder reads there.
+        """
+        return {
+            "encoder": (self.source_tokens, self.source_tokens),
+            "decoder": (self.target_output_tokens, self.target_input_tokens),
+            "cross": (self.target_output_tokens, self.source_tokens),
+        }[kind]
+
+    def axes(self, kind: str) -> tuple[str, str]:
+        """Returns the axis labels of the queries and of the keys of a kind of attention."""
+        source, target = self.source_language, self.target_language
+        return {
+            "encoder": (source, f"{source}, looked at"),
+            "decoder": (f"{target}, as it is said", f"{target}, said so far"),
+            "cross": (f"{target}, as it is said", f"{source}, looked at"),
+        }[kind]
+
+    def view(
+        self,
+        kind: Kind = "cross",
+        layer: int | Literal["all"] | None = None,
+        head: int | Literal["all", "mean"] = "all",
+        words: bool = False,
+        special: bool = True,
+    ) -> AttentionView:
+        """Chooses layers and heads, and merges sub-words if asked to.
+
+        Args:
+            kind: `encoder` or `decoder` self-attention, or `cross`-attention.
+            layer: Number of a layer, from 1; None for the last layer; `all` for every layer.
+            head: Number of a head, from 1; `all` heads, or their `mean`.
+            words: Whether to merge sub-words into words: weights are summed over the keys and
+                averaged over the queries.
+            special: Whether to keep the start and end tokens. Without them the weights of a query
+                add up to less than 1.
+
+        Raises:
+            ConfigError: If there is no such kind, layer or head.
+        """
+        if kind not in ATTENTION_KINDS:
+            raise ConfigError(f"kind must be one of {', '.join(ATTENTION_KINDS)}, not {kind}")
+        scores = self.scores[kind]
+        num_layers, num_heads = scores.shape[:2]
+        if layer != "all":
+            scores = scores[_index("layer", num_layers if layer is None else layer, num_layers)]
+        titles = [f"Head {number}" for number in range(1, num_heads + 1)]
+        if head == "mean":
+            scores, titles = scores.mean(axis=-3, keepdims=True), [f"Mean of {num_heads} heads"]
+        elif head != "all":
+            index = _index("head", head, num_heads)
+            scores, titles = scores[..., index : index + 1, :, :], [titles[index]]
+        tokens = self.tokens(kind)
+        groups = [
+            group_words(of_side) if words else [[i] for i in range(len(of_side))]
+            for of_side in tokens
+        ]
+        if not special:
+            groups = [
+                [group for group in of_side if not is_special(names[group[0]])]
+                for of_side, names in zip(groups, tokens, strict=True)
+            ]
+        queries, keys = (
+            [write_word([names[i] for i in group]) for group in of_side]
+            if words
+            else [labels[i] for (i,) in of_side]
+            for of_side, names, labels in zip(
+                groups, tokens, map(token_labels, tokens), strict=True
+            )
+        )
+        if queries and keys:
+            scores = merge_words(scores, *groups)
+        else:
+            scores = np.zeros((*scores.shape[:-2], len(queries), len(keys)))
+        return AttentionView(scores, queries, keys, titles)
+
+    def plot(
+        self,
+        kind: Kind = "cross",
+        layer: int | Literal["all"] | None = None,
+        head: int | Literal["all", "mean"] = "all",
+        words: bool = False,
+        special: bool = True,
+        numbers: bool = False,
+    ) -> Figure:
+        """Draws heat maps. A notebook shows the figure; `save_figure` writes it to a file.
+
+        Args:
+            kind: As in `view`.
+            layer: As in `view`.
+            head: As in `view`.
+            words: As in `view`.
+            special: As in `view`.
+            numbers: Whether to write the weights into the cells.
+
+        Raises:
+            ConfigError: As `view`, and if there are no tokens left to draw.
+        """
+        from transformer_tf.attention_maps import plot_attention
+
+        view = self.view(kind, layer, head, words, special)
+        if not view.queries or not view.keys:
+            raise ConfigError("without start and end tokens there is nothing left to draw")
+        num_layers = len(self.scores[kind])
+        shown = "all layers" if layer == "all" else f"layer {layer or num_layers} of {num_layers}"
+        query_axis, key_axis = self.axes(kind)
+        return plot_attention(
+            view.scores,
+            view.queries,
+            view.keys,
+            title=self.title,
+            subtitle=f"{KIND_TITLES[kind].capitalize()}, {shown}. {self._explanation(kind)}",
+            query_axis=query_axis,
+            key_axis=key_axis,
+            head_titles=view.head_titles,
+            numbers=numbers,
+        )
+
+    def _explanation(self, kind: str) -> str:
+        row = self.source_language if kind == "encoder" else self.target_language
+        column = self.target_language if kind == "decoder" else self.source_language
+        return f"A row shows how one {row} token spreads its attention over the {column} tokens."
+
+    def page(self) -> PageSentence:
+        """Returns all scores in the form that `save_page` takes."""
+        from transformer_tf.attention_maps import PageMap, PageSentence
+
+        maps = {kind: PageMap(scores, *self.tokens(kind)) for kind, scores in self.scores.items()}
+        return PageSentence(self.source, self.translation, maps)
+
+
+def _index(name: str, number: int, count: int) -> int:
+    if not 1 <= number <= count:
+        raise ConfigError(f"{name} must be from 1 to {count}, not {number}")
+    return number - 1

@@ -1,0 +1,48 @@
+/** Small helpers for the elements of the page; text is always set as text, never as markup. */
+
+/** @param {string} id */
+export const byId = (id) => document.getElementById(id);
+
+/**
+ * Makes an element.
+ *
+ * @param {string} name A tag, or `svg:` and a tag.
+ * @param {Record<string, unknown>} [attributes] Null and false leave an attribute out; functions
+ *   listen to the event of that name.
+ * @param {...(string|Node|null)} children
+ * @returns {any}
+ */
+export function element(name, attributes = {}, ...children) {
+  const made = name.startsWith("svg:")
+    ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4))
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === "function") made.addEventListener(key, value);
+    else if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+/**
+ * Replaces the children of an element; one that has the focus keeps it if its `data-key` comes
+ * again.
+ *
+ * @param {Element} parent
+ * @param {...(string|Node|null)} children
+ */
+export function fill(parent, ...children) {
+  const focused = parent.contains(document.activeElement)
+    ? /** @type {HTMLElement} */ (document.activeElement).dataset.key : undefined;
+  parent.replaceChildren(...children.filter((child) => child !== null));
+  if (focused !== undefined) parent.querySelector(`[data-key="${focused}"]`)?.focus();
+}
+
+/** Switches between light and dark, from what the system says at first. */
+export function switchTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+}

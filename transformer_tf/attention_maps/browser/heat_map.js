@@ -1,0 +1,155 @@
+import { element } from "./dom.js";
+
+const LONGEST_LABEL = 16; // characters
+
+/** A label that fits beside a map. */
+export function shorten(label) {
+  const characters = [...label];
+  return characters.length > LONGEST_LABEL
+    ? `${characters.slice(0, LONGEST_LABEL - 1).join("")}…` : label;
+}
+
+/**
+ * A large map: a table whose cells are coloured by weight and whose headers stay in sight.
+ *
+ * Pointing chooses a row, a column or a cell; so do the arrow keys, where going left of the first
+ * column chooses a whole row and above the first row a whole column.
+ */
+export class HeatMap {
+  /**
+   * @param {HTMLTableElement} table
+   * @param {(row: number|null, column: number|null) => void} onPoint
+   * @param {(row: number, column: number) => void} [onOpen] Called for a click on a cell.
+   */
+  constructor(table, onPoint, onOpen) {
+    this.table = table;
+    this.onPoint = onPoint;
+    this.row = null;
+    this.column = null;
+    const place = (event) => {
+      const cell = event.target.closest?.("td, th");
+      const number = (text) => (text === undefined ? null : Number(text));
+      return cell ? [number(cell.dataset.row), number(cell.dataset.column)] : [null, null];
+    };
+    table.addEventListener("pointermove", (event) => this.point(...place(event)));
+    table.addEventListener("pointerdown", (event) => this.point(...place(event)));
+    table.addEventListener("pointerleave", (event) => {
+      if (event.pointerType === "mouse") this.point(null, null);
+    });
+    table.addEventListener("keydown", (event) => this.move(event));
+    if (onOpen) {
+      const open = () => {
+        if (this.row !== null && this.column !== null) onOpen(this.row, this.column);
+      };
+      table.addEventListener("click", open);
+      table.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") open();
+      });
+    }
+  }
+
+  /**
+   * @param {import("./tokens.js").Entry[]} queries
+   * @param {import("./tokens.js").Entry[]} keys
+   * @param {number[][]} weights
+   * @param {{rows: string, columns: string}} axes What rows and columns are.
+   */
+  draw(queries, keys, weights, axes) {
+    const { table } = this;
+    Object.assign(this, { queries, keys, row: null, column: null });
+    table.style.setProperty("--columns", String(keys.length));
+    table.style.setProperty("--rows", String(queries.length));
+    const head = element("thead", {},
+      element("tr", {}, element("td", { class: "corner" }),
+        element("th", { class: "axis", scope: "colgroup", colspan: keys.length }, axes.columns)),
+      element("tr", {},
+        element("td", { class: "corner" }, element("span", { class: "axis" }, axes.rows)),
+        ...keys.map(({ label, special }, column) => element("th", {
+          scope: "col", "data-column": column, class: special && "special", title: label,
+        }, element("span", {}, shorten(label))))));
+    const body = element("tbody", {}, ...queries.map(({ label, special }, row) => element("tr", {},
+      element("th", {
+        scope: "row", "data-row": row, class: special && "special", title: label,
+      }, shorten(label)),
+      ...weights[row].map((weight, column) => {
+        const cell = element("td", {
+          "data-row": row, "data-column": column, "aria-label": weight.toFixed(2),
+        });
+        cell.style.setProperty("--weight", weight.toFixed(4));
+        return cell;
+      }))));
+    table.replaceChildren(head, body);
+  }
+
+  /**
+   * Chooses a row, a column or both.
+   *
+   * @param {number|null} row
+   * @param {number|null} column
+   */
+  point(row, column) {
+    if (row === this.row && column === this.column) return;
+    Object.assign(this, { row, column });
+    for (const cell of this.table.querySelectorAll("[data-row], [data-column]")) {
+      const own = cell.dataset;
+      const inRow = row !== null && own.row === String(row);
+      const inColumn = column !== null && own.column === String(column);
+      cell.classList.toggle("lit", inRow || inColumn);
+      cell.classList.toggle("cursor", inRow && inColumn);
+    }
+    this.table.classList.toggle("pointed", row !== null || column !== null);
+    this.onPoint(row, column);
+  }
+
+  /** @param {KeyboardEvent} event */
+  move(event) {
+    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    const { queries, keys } = this;
+    if (event.key === "Escape") {
+      this.point(null, null);
+    } else if (steps[event.key] && queries.length && keys.length) {
+      event.preventDefault();
+      const [down, across] = steps[event.key];
+      const first = this.row === null && this.column === null;
+      const next = (place, step, size) => {
+        const moved = Math.min((place ?? -1) + step, size - 1);
+        return moved < 0 ? null : moved;
+      };
+      const row = first ? 0 : next(this.row, down, queries.length);
+      const column = first ? 0 : next(this.column, across, keys.length);
+      if (row === null && column === null) return;
+      this.point(row, column);
+      const selector = (row === null ? "" : `[data-row="${row}"]`)
+        + (column === null ? "" : `[data-column="${column}"]`);
+      this.table.querySelector(selector)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+  }
+}
+
+/**
+ * A small map of weights, a pixel for each.
+ *
+ * @param {number[][]} weights
+ * @param {number[]} ink Red, green and blue of weight 1; weight 0 is transparent.
+ */
+export function smallMap(weights, ink) {
+  const [height, width] = [Math.max(weights.length, 1), Math.max(weights[0]?.length ?? 0, 1)];
+  const canvas = element("canvas", { width, height, "aria-hidden": "true" });
+  const context = canvas.getContext("2d");
+  const picture = context.createImageData(width, height);
+  weights.flat().forEach((weight, i) => {
+    picture.data.set([...ink, Math.round(255 * Math.min(weight, 1))], 4 * i);
+  });
+  context.putImageData(picture, 0, 0);
+  return canvas;
+}
+
+/**
+ * The colour of weight 1 in the theme of the page.
+ *
+ * @returns {number[]}
+ */
+export function inkColor() {
+  const color = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+  return [1, 3, 5].map((begin) => parseInt(color.slice(begin, begin + 2), 16));
+}

@@ -1,0 +1,51 @@
+"""JavaScript modules as one classic script, which runs in a page that was opened from a file.
+
+Browsers refuse modules in a page without a server. The project's modules need little: each imports
+names from others with `import { … } from "./other.js";` and exports declarations.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from pathlib import Path
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async |class |const |function |let ))", re.MULTILINE)
+_DECLARED = re.compile(r"^(?:export )?(?:async )?(?:class|const|function|let) (\w+)", re.MULTILINE)
+
+
+def bundle_script(entry: Path) -> str:
+    """Joins a module and all that it imports, each before the first module that needs it.
+
+    Args:
+        entry: The module to run.
+
+    Raises:
+        ValueError: If two modules declare the same name, for they share one scope.
+    """
+    modules: dict[Path, str] = {}
+    _collect(entry.resolve(), modules)
+    counts = Counter(name for text in modules.values() for name in _DECLARED.findall(text))
+    doubled = [name for name, count in counts.items() if count > 1]
+    if doubled:
+        raise ValueError(f"Names must differ between modules. Received: {', '.join(doubled)}")
+    texts = (_EXPORT.sub("", _IMPORT.sub("", text)) for text in modules.values())
+    return '(() => {\n"use strict";\n' + "".join(texts) + "})();\n"
+
+
+def _collect(path: Path, modules: dict[Path, str]) -> None:
+    if path in modules:
+        return
+    text = path.read_text(encoding="utf-8")
+    for name in _IMPORT.findall(text):
+        _collect((path.parent / name).resolve(), modules)
+    modules[path] = text
+
+
+def source_hash(text: str) -> str:
+    """The source expression of a content security policy that allows one inline element."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,1 +1,0 @@
-"""What `scripts/benchmark.py` measures; nothing else imports it."""

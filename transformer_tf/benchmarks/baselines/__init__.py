@@ -1,1 +1,0 @@
-"""What the training is measured against: the article's loop, and PyTorch."""

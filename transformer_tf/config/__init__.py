@@ -1,0 +1,33 @@
+"""The configuration of a run: its schema, and how it is read and written."""
+
+from transformer_tf.config.loading import (
+    help_text,
+    load_config,
+    load_run_config,
+    load_saved_config,
+    save_config,
+)
+from transformer_tf.config.schema import (
+    Config,
+    DataConfig,
+    DecodingConfig,
+    MixConfig,
+    ModelConfig,
+    TokenizerConfig,
+    TrainingConfig,
+)
+
+__all__ = [
+    "Config",
+    "DataConfig",
+    "DecodingConfig",
+    "MixConfig",
+    "ModelConfig",
+    "TokenizerConfig",
+    "TrainingConfig",
+    "help_text",
+    "load_config",
+    "load_run_config",
+    "load_saved_config",
+    "save_config",
+]

@@ -1,0 +1,305 @@
+"""A configuration from a YAML file and `section.key=value` overrides, and back to a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import yaml
+
+from transformer_tf.config.plain import plain_config
+from transformer_tf.config.schema import Config
+from transformer_tf.errors import ConfigError
+from transformer_tf.utils.files import atomic_write_bytes
+
+if TYPE_CHECKING:  # the import takes 0.2 s
+    from jsonargparse import ArgumentParser
+
+# The keys that may change in a resumed run, besides those of `decoding`. They have no effect on
+# what the model has learned so far.
+RESUMABLE = (
+    "data.directory",
+    "data.files",
+    "data.validation_files",
+    "data.test_files",
+    "data.cache_directory",
+    "training.max_epochs",
+    "training.max_steps",
+    "training.max_minutes",
+    "training.cooldown_steps",
+    "training.validate_every",
+    "training.validation_translations",
+    "training.patience",
+    "training.save_minutes",
+    "training.tensorboard",
+    "training.samples",
+)
+# Keys of earlier versions, which the saved configurations of their runs still have.
+REMOVED = ("data.max_malformed", "decoding.coverage_penalty", "training.keep_states")
+
+
+def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
+    """Reads a configuration: the defaults, then a YAML file, then overrides.
+
+    Args:
+        path: A YAML file that lists what differs from the defaults.
+        overrides: Strings `section.key=value`, the value written as in YAML.
+
+    Returns:
+        The checked configuration.
+
+    Raises:
+        ConfigError: For a missing or malformed file, an unknown key or an invalid value. The
+            message is one line that names the key and suggests the nearest valid one.
+    """
+    values = {} if path is None else _read_values(Path(path))
+    return _make_config(values, overrides)
+
+
+def load_saved_config(path: Path, overrides: Sequence[str] = ()) -> Config:
+    """Reads the `config.yaml` of a run or a checkpoint, which an earlier version may have saved.
+
+    Args:
+        path: The file. Keys that no longer exist are ignored.
+        overrides: Strings `section.key=value`.
+
+    Raises:
+        ConfigError: As in `load_config`.
+    """
+    values = {key: value for key, value in _read_values(path).items() if key not in REMOVED}
+    return _make_config(values, overrides)
+
+
+def _read_values(path: Path) -> dict[str, Any]:
+    values = dict(_flatten(_read_yaml(path)))
+    _check_texts(values, path)
+    return values
+
+
+def _make_config(values: dict[str, Any], overrides: Sequence[str]) -> Config:
+    for override in overrides:
+        key, separator, value = override.partition("=")
+        if not separator:
+            raise ConfigError(f"An override is written section.key=value, not {override!r}")
+        values[key.strip()] = value
+    config = plain_config(values)
+    if config is not None:
+        return config
+    for key in values:
+        _check_key(key)
+    from jsonargparse import ArgumentError
+
+    # jsonargparse reads every value as YAML.
+    arguments = [
+        f"--{key}={value if isinstance(value, str) else _flow(value)}"
+        for key, value in values.items()
+    ]
+    parser = _parser()
+    try:
+        return Config(**vars(parser.instantiate(parser.parse_args(arguments))))
+    except ArgumentError as error:
+        raise ConfigError(_type_error(str(error))) from error
+
+
+def _type_error(message: str) -> str:
+    """Turns jsonargparse's message about a value of the wrong type into one line."""
+    message = _one_line(message)
+    if message.startswith('Parser key "data.mix"'):
+        return (
+            "data.mix is a list of files with an optional weight, tag and swap, such as "
+            "[{files: [a.tsv], weight: 0.5, tag: bt}]"
+        )
+    one_type = re.fullmatch(r'Parser key "(.+?)": Expected a (.+)\. Got value: (.*)', message)
+    if one_type:
+        key, expected, received = one_type.groups()
+        expected = re.sub(r"<class '(.+?)'>|typing\.", r"\1", expected)
+        expected = re.sub(r"^Literal\[(.+)\]$", r"one of \1", expected)
+        return f"{key} must be {expected}, not {received!r}"
+    several_types = re.fullmatch(
+        r'Parser key "(.+?)": .*? Subtypes: \[(.*?)\] .*Given value: "?(.*?)"?', message
+    )
+    if several_types:
+        key, expected, received = several_types.groups()
+        names = re.findall(r"<class '(?:.*\.)?(.+?)'>", expected)
+        expected = " or ".join(names).replace("NoneType", "null")
+        return f"{key} must be {expected}, not {received!r}"
+    return message
+
+
+def _flow(value: Any) -> str:
+    """Formats a value as one line of YAML.
+
+    JSON is valid YAML, except that it escapes some characters as surrogate pairs.
+    """
+
+    def join_pair(pair: re.Match[str]) -> str:
+        character = json.loads(f'"{pair[0]}"')
+        return f"\\U{ord(character):08x}"
+
+    return re.sub(r"\\ud[89ab]..\\ud[c-f]..", join_pair, json.dumps(value, default=str))
+
+
+def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
+    """Reads the configuration of a run to resume.
+
+    Args:
+        folder: The folder of the run.
+        overrides: Strings `section.key=value`. The keys are limited to `RESUMABLE` and those of
+            `decoding`: how long to train, where the data is, what is reported.
+
+    Raises:
+        ConfigError: If the folder holds no run, or a key cannot change.
+    """
+    path = folder / "config.yaml"
+    if not path.is_file():
+        raise ConfigError(
+            f"{folder} holds no run to resume: it has no {path.name}. If the run was stopped "
+            "before it wrote one, start it again"
+        )
+    if not path.read_text(encoding="utf-8").strip():
+        raise ConfigError(f"{path} is empty: the configuration of the run is lost")
+    for override in overrides:
+        key = override.partition("=")[0].strip()
+        if key not in RESUMABLE and not key.startswith("decoding."):
+            _check_key(key)
+            raise ConfigError(f"{key} cannot change in a resumed run, only in a new one")
+    before, now = load_saved_config(path), load_saved_config(path, overrides)
+    if now.training.best_metric != "perplexity" and (
+        now.decoding != before.decoding
+        or now.training.validation_translations != before.training.validation_translations
+    ):
+        raise ConfigError(
+            f"training.best_metric={now.training.best_metric} compares translations of the whole "
+            "run, so neither decoding nor training.validation_translations can change"
+        )
+    return now
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Writes every key of a configuration as YAML, atomically.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    text = yaml.safe_dump(_plain(dataclasses.asdict(config)), sort_keys=False, allow_unicode=True)
+    atomic_write_bytes(path, text.encode())
+
+
+def help_text() -> str:
+    """Lists every key with its default and its meaning."""
+    lines = ["Keys, each with its default, for FILE and for section.key=value:"]
+    for group in _parser()._action_groups[1:]:
+        keys = [action for action in group._group_actions if "." in action.dest]
+        if keys:
+            lines.append(f"\n{group.title}")
+        for action in keys:
+            default = json.dumps(_plain(action.default), ensure_ascii=False)
+            lines.append(f"  {action.dest}={default}")
+            lines.append(f"      {' '.join(str(action.help).split())}")
+    return "\n".join(lines)
+
+
+def _parser() -> ArgumentParser:
+    from jsonargparse import ArgumentParser
+
+    parser = ArgumentParser(exit_on_error=False, add_help=False)
+    parser.add_class_arguments(Config, as_positional=False)
+    return parser
+
+
+def _keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields the dotted name and the type of each key."""
+    for name, hint in get_type_hints(section).items():
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            yield from _keys(hint, f"{prefix}{name}.")
+        else:
+            yield prefix + name, hint
+
+
+def _check_texts(values: Mapping[str, Any], path: Path) -> None:
+    """Rejects values such as no and null, which YAML does not read as text, for keys of text."""
+    for key, hint in _keys():
+        if hint is str:
+            texts = [values.get(key, "")]
+        elif hint == tuple[str, ...] and isinstance(values.get(key), list):
+            texts = values[key]
+        else:
+            continue
+        for text in texts:
+            if not isinstance(text, str):
+                raise ConfigError(
+                    f"{key} must be text, but YAML reads the value in {path} as {text!r}: quote it"
+                )
+
+
+def _check_key(key: str) -> None:
+    known = [name for name, _ in _keys()]
+    if key in known:
+        return
+    # For a key without its section, or in the wrong one, suggest the same name elsewhere.
+    last = key.rpartition(".")[2]
+    near = [name for name in known if name.rpartition(".")[2] == last]
+    near = near or difflib.get_close_matches(key, known, n=1, cutoff=0.0)
+    raise ConfigError(f"Unknown configuration key {key!r}; did you mean {near[0]!r}?")
+
+
+def _read_yaml(path: Path) -> Mapping[str, Any]:
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except OSError as error:
+        raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} is not valid YAML: {_one_line(str(error))}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, Mapping):
+        raise ConfigError(f"{path} must hold sections with keys, such as 'model:'")
+    return content
+
+
+# The loader in C takes 1 ms instead of 15; some builds of PyYAML lack it.
+SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(SafeLoader):
+    """Rejects duplicate keys; PyYAML would silently keep the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [(self.construct_object(key, deep=True), key) for key, _ in node.value]
+        mapping = super().construct_mapping(node, deep)  # refuses unhashable keys
+        known = set()
+        for name, key in keys:
+            if name in known:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"{name!r} is a duplicate key", problem_mark=key.start_mark
+                )
+            known.add(name)
+        return mapping
+
+
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        elif value is None and not prefix:
+            continue  # an empty section
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _plain(value: Any) -> Any:
+    """Converts paths to text and tuples to lists, for YAML and JSON."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

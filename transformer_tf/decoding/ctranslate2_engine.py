@@ -1,0 +1,148 @@
+"""Translates with CTranslate2, an engine in C++: https://opennmt.net/CTranslate2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from transformer_tf.checkpoint import CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL
+from transformer_tf.config import Config, DecodingConfig, load_saved_config
+from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.utils.startup import available_cpus, command_line
+
+try:
+    import ctranslate2
+except ImportError as error:
+    raise TransformerTFError(
+        "CTranslate2 is not installed; install it with: python -m pip install ctranslate2"
+    ) from error
+
+MODEL_FILE = "model.bin"
+
+
+def open_ctranslate2(
+    folder: Path, overrides: Sequence[str] = ()
+) -> tuple[CTranslate2Engine, Config, Tokenizer, Tokenizer]:
+    """Opens a folder that `export_ctranslate2` wrote.
+
+    Args:
+        folder: The folder.
+        overrides: Strings `decoding.key=value` to change in its settings.
+
+    Returns:
+        The engine, the configuration, the source tokenizer and the target tokenizer.
+
+    Raises:
+        CheckpointError: If the folder holds no export, or a damaged one.
+        ConfigError: If an override is invalid, or a setting needs attention scores.
+    """
+    if not (folder / MODEL_FILE).is_file():
+        raise CheckpointError(
+            f"{folder} is not a model for CTranslate2; make one with: {command_line('export')} "
+            "--format ctranslate2 --output DIR"
+        )
+    try:
+        config = load_saved_config(folder / CONFIG_FILE, overrides)
+        source = Tokenizer.load(folder / SOURCE_MODEL)
+        target = Tokenizer.load(folder / TARGET_MODEL)
+        for key in ("alignment", "replace_unknowns"):
+            if getattr(config.decoding, key):
+                raise ConfigError(
+                    f"decoding.{key} needs attention scores, which CTranslate2 does not return: "
+                    "use the checkpoint itself, or set it to false"
+                )
+        return CTranslate2Engine(folder, source, target), config, source, target
+    except RuntimeError as error:
+        raise CheckpointError(f"{folder} is damaged: {' '.join(str(error).split())}") from error
+
+
+class CTranslate2Engine:
+    """Searches for translations with CTranslate2.
+
+    Its beam search differs from this package's, so the hypotheses may differ: it divides a score by
+    length ^ α instead of ((5 + length) / 6) ^ α, and stops when enough hypotheses have ended.
+
+    Args:
+        folder: A folder that `export_ctranslate2` wrote.
+        source: The source tokenizer.
+        target: The target tokenizer.
+    """
+
+    def __init__(self, folder: Path, source: Tokenizer, target: Tokenizer):
+        self._source_tokens = source.tokens(range(source.vocab_size))
+        self._target_tokens = target.tokens(range(target.vocab_size))
+        self._target_ids = {token: index for index, token in enumerate(self._target_tokens)}
+        # One batch for each thread: threads that share a batch mostly wait for each other.
+        self._translator = ctranslate2.Translator(
+            str(folder), device="cpu", inter_threads=available_cpus(), intra_threads=1
+        )
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        options: DecodingConfig,
+        prefixes: Sequence[Sequence[int]] | None = None,
+        progress: Callable[[int], object] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Translates sentences: see `KerasEngine.search`.
+
+        With a temperature, the same seed gives the same draws only in a new process.
+
+        Raises:
+            ConfigError: If CTranslate2 does not support an option.
+        """
+        if options.temperature:
+            ctranslate2.set_random_seed(options.seed)
+        beam = options.beam_size > 1
+        limits = [
+            options.limit(len(source), len(prefix))
+            for source, prefix in zip(sources, prefixes or [()] * len(sources), strict=True)
+        ]
+        longest = max(limits, default=1)
+        results = self._translator.translate_batch(
+            [[self._source_tokens[i] for i in source] for source in sources],
+            None
+            if prefixes is None
+            else [[self._target_tokens[i] for i in prefix] for prefix in prefixes],
+            max_batch_size=options.batch_size,
+            beam_size=options.beam_size,
+            num_hypotheses=options.n_best,
+            length_penalty=options.length_penalty if beam else 0,
+            max_decoding_length=longest,
+            min_decoding_length=min(options.min_length, longest),
+            return_scores=beam or options.scores,
+            sampling_topk=options.top_k if options.temperature else 1,
+            sampling_topp=options.top_p,
+            sampling_temperature=options.temperature or 1,
+        )
+        found = []
+        for result, limit in zip(results, limits, strict=True):
+            scores = result.scores or [None] * len(result.hypotheses)
+            found.append(
+                [
+                    Hypothesis(
+                        [self._target_ids[token] for token in tokens[:limit]],
+                        score,
+                        None if beam else score,
+                    )
+                    for tokens, score in zip(result.hypotheses, scores, strict=True)
+                ]
+            )
+        if progress:
+            progress(len(found))
+        return found
+
+    def attend(
+        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
+    ) -> list[dict[str, np.ndarray]]:
+        """Not supported: CTranslate2 does not return the scores of each head.
+
+        Raises:
+            TransformerTFError: Always.
+        """
+        raise TransformerTFError("Attention needs the checkpoint itself, not an exported model")

@@ -1,0 +1,245 @@
+"""Scores of translations by sacreBLEU (Post 2018): BLEU, chrF, chrF++ and TER."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+from transformer_tf.errors import ConfigError
+
+# The upper bounds of the length ranges, in source words.
+LENGTHS = (5, 10, 15, 20, 30)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scores:
+    """BLEU and chrF of translations.
+
+    Attributes:
+        bleu: BLEU, 0 to 100, with sacreBLEU's 13a tokens.
+        chrf: chrF2, 0 to 100.
+        bleu_signature: sacreBLEU's settings for BLEU, to quote with the score.
+        chrf_signature: sacreBLEU's settings for chrF.
+        sentences: Number of sentences.
+        seconds: Duration of the translation in seconds; 0 if it was not timed.
+    """
+
+    bleu: float
+    chrf: float
+    bleu_signature: str
+    chrf_signature: str
+    sentences: int
+    seconds: float = 0.0
+
+    def summary(self) -> str:
+        """Formats the scores for the terminal."""
+        speed = f" in {self.seconds:.1f} s" if self.seconds else ""
+        return (
+            f"{self.sentences} sentences{speed}\n"
+            f"BLEU {self.bleu:.2f}  ({self.bleu_signature})\n"
+            f"chrF {self.chrf:.2f}  ({self.chrf_signature})"
+        )
+
+
+def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
+    """Compares translations with one reference each by BLEU and chrF.
+
+    Args:
+        translations: The translations.
+        references: Their references, in the same order.
+
+    Raises:
+        ValueError: If translations and references differ in number, or there are none.
+    """
+    _check(translations, references)
+    bleu, chrf = BLEU(), CHRF()
+    # A signature includes the number of references, which the metrics learn from the scores.
+    bleu_score = bleu.corpus_score(translations, [references]).score
+    chrf_score = chrf.corpus_score(translations, [references]).score
+    return Scores(
+        bleu=bleu_score,
+        chrf=chrf_score,
+        bleu_signature=str(bleu.get_signature()),
+        chrf_signature=str(chrf.get_signature()),
+        sentences=len(references),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A score with its confidence interval.
+
+    Attributes:
+        name: `BLEU`, `chrF`, `chrF++`, `TER`, or `tokens` for BLEU over Moses tokens.
+        score: From 0 to 100; lower TER is better, and it can exceed 100.
+        interval: Half the width of its 95 % confidence interval, by resampling the sentences;
+            None if it was not requested, or there are too few sentences.
+        signature: sacreBLEU's settings, to quote with the score.
+    """
+
+    name: str
+    score: float
+    interval: float | None
+    signature: str
+
+
+def score_all(
+    translations: Sequence[str],
+    references: Sequence[str],
+    lowercase: bool = False,
+    resamples: int = 1000,
+) -> list[Metric]:
+    """Compares translations with one reference each by BLEU, chrF, chrF++ and TER.
+
+    Args:
+        translations: The translations.
+        references: Their references, in the same order.
+        lowercase: Whether to ignore case.
+        resamples: Number of bootstrap samples behind each confidence interval, at least 2; 0 for
+            none.
+
+    Raises:
+        ValueError: If translations and references differ in number, there are none, or `resamples`
+            is 1.
+    """
+    _check(translations, references)
+    if resamples == 1:
+        raise ValueError("`resamples` must be 0, or at least 2. Received: resamples=1")
+    metrics = []
+    for name, metric in _metrics(lowercase).items():
+        interval = None
+        try:
+            result: Any = metric.corpus_score(
+                translations, [references], n_bootstrap=resamples or 1
+            )
+            signature = str(metric.get_signature())
+            if resamples:
+                details = json.loads(result.format(width=4, signature=signature, is_json=True))
+                interval = details.get("confidence_var", 0.0)  # absent if every sample scores 0
+        except TypeError:
+            # sacreBLEU fails if only some samples have a BLEU of exactly 0. So few sentences have
+            # no meaningful interval.
+            metric = _metrics(lowercase)[name]
+            result = metric.corpus_score(translations, [references])
+            signature = str(metric.get_signature())
+        metrics.append(Metric(name, float(result.score), interval, signature))
+    return metrics
+
+
+def check_moses() -> None:
+    """Checks that `score_tokenized` has its library, before a long translation starts.
+
+    Raises:
+        ConfigError: If sacremoses is not installed.
+    """
+    if find_spec("sacremoses") is None:
+        raise ConfigError(
+            "BLEU over Moses tokens needs sacremoses: python -m pip install sacremoses"
+        )
+
+
+def score_tokenized(
+    translations: Sequence[str], references: Sequence[str], language: str
+) -> Metric:
+    """Computes BLEU over lower-cased, normalised Moses tokens, as papers before sacreBLEU do.
+
+    Use it only to compare with such papers: it depends on the tokeniser and ignores case.
+
+    Args:
+        translations: The translations.
+        references: Their references, in the same order.
+        language: Two-letter code of the language, whose rules the tokeniser applies.
+
+    Raises:
+        ConfigError: If sacremoses is not installed.
+        ValueError: If translations and references differ in number, or there are none.
+    """
+    _check(translations, references)
+    check_moses()
+    import sacremoses
+
+    normalizer = sacremoses.MosesPunctNormalizer(language)
+    tokenizer = sacremoses.MosesTokenizer(language)
+    said, wanted = (
+        [tokenizer.tokenize(normalizer.normalize(line.lower()), return_str=True) for line in side]
+        for side in (translations, references)
+    )
+    metric = BLEU(tokenize="none", force=True)
+    result = metric.corpus_score(said, [wanted])
+    signature = str(metric.get_signature()).replace("tok:none", "tok:moses").replace("mixed", "lc")
+    return Metric("tokens", float(result.score), None, f"BLEU over Moses tokens, {signature}")
+
+
+def score_by_length(
+    sources: Sequence[str],
+    translations: Sequence[str],
+    references: Sequence[str],
+    lowercase: bool = False,
+) -> list[dict[str, Any]]:
+    """Computes BLEU and chrF by sentence length.
+
+    Args:
+        sources: The source sentences.
+        translations: Their translations.
+        references: Their references.
+        lowercase: Whether to ignore case.
+
+    Returns:
+        A row for each range of source words that occurs: `words`, `sentences`, `BLEU`, `chrF`.
+    """
+    rows = []
+    for low, high in zip((0, *LENGTHS), (*LENGTHS, None), strict=True):
+        chosen = [
+            index
+            for index, source in enumerate(sources)
+            if low < max(len(source.split()), 1) and (high is None or len(source.split()) <= high)
+        ]
+        if not chosen:
+            continue
+        metrics = _metrics(lowercase)
+        said, wanted = ([side[index] for index in chosen] for side in (translations, references))
+        rows.append(
+            {
+                "words": f"{low + 1}-{high}" if high else f"over {low}",
+                "sentences": len(chosen),
+                **{
+                    name: float(metrics[name].corpus_score(said, [wanted]).score)
+                    for name in ("BLEU", "chrF")
+                },
+            }
+        )
+    return rows
+
+
+def score_sentences(
+    translations: Sequence[str], references: Sequence[str], lowercase: bool = False
+) -> list[float]:
+    """Computes the chrF of each sentence, because BLEU is unreliable for single sentences."""
+    _check(translations, references)
+    metric = _metrics(lowercase)["chrF"]
+    return [
+        float(metric.sentence_score(said, [wanted]).score)
+        for said, wanted in zip(translations, references, strict=True)
+    ]
+
+
+def _metrics(lowercase: bool) -> dict[str, Any]:
+    return {
+        "BLEU": BLEU(lowercase=lowercase),
+        "chrF": CHRF(lowercase=lowercase),
+        "chrF++": CHRF(word_order=2, lowercase=lowercase),
+        "TER": TER(case_sensitive=not lowercase),
+    }
+
+
+def _check(translations: Sequence[str], references: Sequence[str]) -> None:
+    if len(translations) != len(references) or not references:
+        raise ValueError(
+            "There must be one reference for each translation, and at least one. "
+            f"Received: {len(translations)} translations, {len(references)} references"
+        )

@@ -1,0 +1,161 @@
+/** What the views show beside translations: each function answers one question of the page. */
+
+import { softmax } from "./attention.js";
+import { Node } from "./decoder.js";
+import { beamSearch, greedySearch } from "./search.js";
+import { Translator } from "./translator.js";
+
+/**
+ * Runs the decoder over a known translation, all tokens at once.
+ *
+ * @param {Translator} translator
+ * @param {ReturnType<Translator["task"]>} task Its prefix is the translation.
+ * @returns {{nodes: Node[], logits: Float32Array}}
+ */
+function pass({ transformer }, task) {
+  const nodes = [new Node(task.startId, null, 0)];
+  for (const id of task.prefix.filter((each) => each !== task.endId)) {
+    nodes.push(new Node(id, nodes.at(-1), 0));
+  }
+  return { nodes, logits: transformer.step(nodes, task.source, task.changes) };
+}
+
+/**
+ * The numbers behind one cell of a map: how the weight of a key for a query comes about.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request & {kind: string, layer: number, head: number,
+ *   row: number, column: number}} request Its prefix is the translation.
+ */
+export function cellOf(translator, { kind, layer, head, row, column, ...request }) {
+  let traced;
+  const task = translator.task(request, (ofKind, ofLayer, queries, memory) => {
+    if (ofKind === kind && ofLayer === layer) traced = { queries, memory };
+  });
+  if (kind !== "encoder") pass(translator, task);
+  const { d_model: depth, num_heads: heads } = translator.transformer.model;
+  const headDim = depth / heads;
+  const part = (vector) => vector.slice(head * headDim, (head + 1) * headDim);
+  const seen = kind === "decoder" ? row + 1 : undefined;
+  const keys = traced.memory.keys.slice(0, seen).map(part);
+  const query = part(traced.queries[row]);
+  const products = keys.map((key) => key.reduce((sum, number, i) => sum + number * query[i], 0));
+  const scaled = products.map((product) => product / Math.sqrt(headDim));
+  const weights = Float64Array.from(scaled, (score, j) =>
+    (traced.memory.mask?.[j] ?? true ? score : -Infinity));
+  softmax(weights);
+  return {
+    query, key: keys[column], value: part(traced.memory.values[column]),
+    product: products[column], headDim, scaled, weights,
+  };
+}
+
+/**
+ * What each decoder layer would have said, were it the last one.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request} request Its prefix is the translation.
+ * @returns {{token: string, probability: number}[][]} Of each layer and position.
+ */
+export function layersOf(translator, request) {
+  const { transformer, target } = translator;
+  const { nodes } = pass(translator, translator.task(request));
+  return transformer.decoder.layers.map(({ number }) => nodes.map((node) => {
+    const probabilities = transformer.project(node.hidden[number], 1);
+    softmax(probabilities);
+    const probability = probabilities.reduce((one, other) => Math.max(one, other), 0);
+    return { token: target.tokens([probabilities.indexOf(probability)])[0], probability };
+  }));
+}
+
+/**
+ * The probability of each token of a known translation, its end included.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request} request Its prefix is the translation.
+ * @returns {number[]}
+ */
+export function probabilitiesOf(translator, request) {
+  const task = translator.task(request);
+  const { nodes, logits } = pass(translator, task);
+  const size = logits.length / nodes.length;
+  const said = [...nodes.slice(1).map(({ id }) => id), task.endId];
+  return said.map((id, i) => {
+    const row = logits.subarray(i * size, (i + 1) * size);
+    softmax(row);
+    return row[id];
+  });
+}
+
+/**
+ * The beam search as a tree.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request} request
+ */
+export function treeOf(translator, request) {
+  const task = translator.task(request);
+  const found = beamSearch(task);
+  const greedy = greedySearch(task);
+  const greedyIds = [...greedy.last.ids(), ...(greedy.ended ? [task.endId] : [])];
+  const best = new Set(found.last.path());
+  /** @type {Map<Node|null, number>} */
+  const places = new Map();
+  const candidates = found.steps.flat();
+  candidates.forEach(({ node }, index) => node && places.set(node, index));
+  const onGreedy = ({ parent, id }) => {
+    const ids = [...parent.ids(), id];
+    return ids.every((each, i) => each === greedyIds[i]);
+  };
+  return {
+    candidates: candidates.map((candidate) => {
+      const { parent, id, logProb, total, fate, node } = candidate;
+      const closed = fate === "closed" && found.closed.find(({ last }) => last === parent);
+      return {
+        parent: places.get(parent) ?? -1,
+        position: parent.position,
+        token: translator.target.tokens([id])[0],
+        logProb, total, fate,
+        score: closed ? closed.score : null,
+        best: fate === "closed" ? found.ended && parent === found.last : best.has(node),
+        greedy: onGreedy(candidate),
+      };
+    }),
+    hypotheses: found.closed.map(({ last, score, logProb }) => (
+      { text: translator.write(last.ids(), task.shouted), score, logProb })),
+    greedy: { text: translator.write(greedy.last.ids(), task.shouted), logProb: greedy.logProb },
+  };
+}
+
+/**
+ * Several translations, each drawn at random.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request & {seeds: number[]}} request
+ * @returns {{text: string, logProb: number}[]}
+ */
+export function drawsOf(translator, { seeds, ...request }) {
+  const task = translator.task(request);
+  return seeds.map((seed) => {
+    const found = greedySearch({ ...task, settings: { ...task.settings, seed } });
+    return {
+      text: translator.write(found.last.ids(), task.shouted), logProb: found.logProb,
+    };
+  });
+}
+
+/**
+ * How the words of a text were cut, merge by merge.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request} request
+ * @returns {{steps: string[][], ids: number[]}[]} Of each word the pieces at first and after each
+ *   merge.
+ */
+export function mergesOf(translator, { text }) {
+  const { source } = translator;
+  return source.words(translator.encode(text).read).map((word) => {
+    const steps = source.merge([...word]);
+    return { steps, ids: steps.at(-1).flatMap((piece) => source.idsOf(piece)) };
+  });
+}

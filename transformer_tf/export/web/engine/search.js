@@ -1,0 +1,208 @@
+import { softmax } from "./attention.js";
+import { Node } from "./decoder.js";
+import { Transformer } from "./transformer.js";
+
+const LIKELIEST = 8; // next tokens that are kept of each step
+
+/**
+ * How to search: what `decoding` of the configuration says.
+ *
+ * @typedef {object} Settings
+ * @property {number} beam_size
+ * @property {number} length_penalty
+ * @property {number} max_length
+ * @property {number} max_length_ratio
+ * @property {number} min_length
+ * @property {number} temperature 0 for the likeliest token.
+ * @property {number} top_k 0 for all tokens.
+ * @property {number} top_p
+ * @property {number} seed Of the draws.
+ *
+ * @typedef {object} Task
+ * @property {Transformer} transformer
+ * @property {import("./transformer.js").Source} source
+ * @property {import("./transformer.js").Changes} changes
+ * @property {Settings} settings
+ * @property {number} startId
+ * @property {number} endId
+ * @property {number[]} prefix Ids that the translation begins with.
+ *
+ * @typedef {object} Found
+ * @property {Node} last The last token of the translation.
+ * @property {boolean} ended Whether the end followed it.
+ * @property {number} score What translations are ranked by.
+ * @property {number} logProb
+ */
+
+/** Most tokens of a translation, its end included. */
+function limit({ settings, source, prefix }) {
+  const { max_length: most, max_length_ratio: ratio } = settings;
+  return Math.min(most, Math.floor(ratio * source.ids.length) + 10 + prefix.length);
+}
+
+/**
+ * Logarithms of the probabilities of the tokens, and the same without what may not come next.
+ *
+ * @param {Task} task
+ * @param {Float32Array} logits `(vocab_size,)`
+ * @param {Node} node What they follow; its likeliest next tokens are kept in it.
+ */
+function constrain({ settings, endId, prefix }, logits, node) {
+  const { position } = node;
+  const highest = logits.reduce((one, other) => Math.max(one, other), -Infinity);
+  const sum = logits.reduce((all, logit) => all + Math.exp(logit - highest), 0);
+  const logProbs = logits.map((logit) => logit - highest - Math.log(sum));
+  node.next = likeliest(logProbs, LIKELIEST);
+  if (position < prefix.length) {
+    const forced = new Float32Array(logits.length).fill(-Infinity);
+    forced[prefix[position]] = logProbs[prefix[position]];
+    return { logProbs, allowed: forced };
+  }
+  if (position >= settings.min_length) return { logProbs, allowed: logProbs };
+  const allowed = logProbs.slice();
+  allowed[endId] = -Infinity;
+  return { logProbs, allowed };
+}
+
+/**
+ * The largest of the numbers, of equal ones the first.
+ *
+ * @param {Float32Array} logProbs
+ * @param {number} count
+ * @returns {{id: number, logProb: number}[]} In falling order; none that are impossible.
+ */
+function likeliest(logProbs, count) {
+  const best = [];
+  for (let id = 0; id < logProbs.length; id++) {
+    const logProb = logProbs[id];
+    if (best.length === count && !(logProb > best[count - 1].logProb)) continue;
+    if (logProb === -Infinity) continue;
+    let place = best.length;
+    while (place && best[place - 1].logProb < logProb) place--;
+    best.splice(place, 0, { id, logProb });
+    best.length = Math.min(best.length, count);
+  }
+  return best;
+}
+
+/**
+ * Extends the translation by its likeliest token, or one that is drawn, until it ends.
+ *
+ * @param {Task} task
+ * @returns {Found}
+ */
+export function greedySearch(task) {
+  const { transformer, source, changes, settings, endId } = task;
+  const most = limit(task);
+  let node = new Node(task.startId, null, 0);
+  let logProb = 0;
+  for (;;) {
+    const logits = transformer.step([node], source, changes);
+    const { logProbs, allowed } = constrain(task, logits, node);
+    if (node.position === most) return { last: node, ended: false, score: logProb, logProb };
+    const id = settings.temperature
+      ? draw(allowed, settings, node.position) : likeliest(allowed, 1)[0].id;
+    logProb += logProbs[id];
+    if (id === endId) return { last: node, ended: true, score: logProb, logProb };
+    node = new Node(id, node, logProbs[id]);
+  }
+}
+
+/**
+ * A token at random: of the `top_k` likeliest (Fan et al. 2018), of the likeliest that make up the
+ * share `top_p` together (Holtzman et al. 2020).
+ *
+ * @param {Float32Array} logProbs
+ * @param {Settings} settings
+ * @param {number} position The draw depends on it, the seed and the token alone.
+ */
+function draw(logProbs, { temperature, top_k: topK, top_p: topP, seed }, position) {
+  const shares = Float64Array.from(logProbs, (logProb) => logProb / temperature);
+  const order = Array.from(shares.keys()).sort((a, b) => shares[b] - shares[a]);
+  const kept = topK ? order.slice(0, topK) : order;
+  const probabilities = Float64Array.from(kept, (id) => shares[id]);
+  softmax(probabilities);
+  let [best, chosen, before] = [-Infinity, kept[0], 0];
+  for (const [rank, id] of kept.entries()) {
+    if (before >= topP) break;
+    before += probabilities[rank];
+    const gumbel = shares[id] - Math.log(-Math.log(uniform(seed, position, id)));
+    if (gumbel > best) [best, chosen] = [gumbel, id];
+  }
+  return chosen;
+}
+
+/** A number between 0 and 1 that depends on integers alone, as in `decoding/greedy.py`. */
+function uniform(...integers) {
+  const bits = integers.reduce((mixed, integer) => mix(mix(integer + 0x9e3779b9) ^ mixed), 0);
+  return ((bits >>> 9) + 0.5) * 2 ** -23;
+}
+
+/** The finaliser of MurmurHash3 (Appleby 2011). */
+function mix(x) {
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return x ^ (x >>> 16);
+}
+
+/**
+ * A candidate of a step of the beam.
+ *
+ * @typedef {object} Candidate
+ * @property {Node} parent
+ * @property {number} id
+ * @property {number} total Log-probability from the start.
+ * @property {"live"|"closed"|"pruned"} fate
+ * @property {Node|null} node Where it lives on.
+ */
+
+/**
+ * Keeps the `beam_size` likeliest beginnings, as `decoding/beam.py`: of the best 2 · `beam_size`
+ * extensions an end among the first `beam_size` closes a hypothesis, the best others live on.
+ *
+ * @param {Task} task
+ * @returns {Found & {closed: Found[], steps: Candidate[][]}}
+ */
+export function beamSearch(task) {
+  const { transformer, source, changes, settings, endId } = task;
+  const beam = settings.beam_size;
+  const most = limit(task);
+  const penalty = (length) => ((5 + length) / 6) ** settings.length_penalty;
+  let live = [{ node: new Node(task.startId, null, 0), total: 0 }];
+  /** @type {Found[]} */
+  let closed = [];
+  const steps = [];
+  for (let position = 0; position < most && live.length; position++) {
+    const logits = transformer.step(live.map(({ node }) => node), source, changes);
+    const size = logits.length / live.length;
+    const candidates = live.flatMap((hypothesis, i) => {
+      const own = logits.subarray(i * size, (i + 1) * size);
+      const { allowed } = constrain(task, own, hypothesis.node);
+      return likeliest(allowed, 2 * beam).map(({ id, logProb }) => ({
+        parent: hypothesis.node, id, logProb, total: hypothesis.total + logProb,
+        fate: "pruned", node: null,
+      }));
+    }).sort((one, other) => other.total - one.total).slice(0, 2 * beam);
+    steps.push(candidates);
+
+    for (const candidate of candidates.slice(0, beam).filter(({ id }) => id === endId)) {
+      candidate.fate = "closed";
+      closed.push({
+        last: candidate.parent, ended: true, logProb: candidate.total,
+        score: candidate.total / penalty(position + 1),
+      });
+    }
+    closed = closed.sort((one, other) => other.score - one.score).slice(0, beam);
+    live = candidates.filter(({ id }) => id !== endId).slice(0, beam).map((candidate) => {
+      candidate.fate = "live";
+      candidate.node = new Node(candidate.id, candidate.parent, candidate.logProb);
+      return { node: candidate.node, total: candidate.total };
+    });
+    if (closed.length && closed[0].score >= live[0]?.total / penalty(most)) break;
+  }
+  const best = closed[0] ?? {
+    last: live[0].node, ended: false, logProb: live[0].total,
+    score: live[0].total / penalty(most),
+  };
+  return { ...best, closed, steps };
+}

@@ -1,0 +1,162 @@
+import { Pack } from "./pack.js";
+import { beamSearch, greedySearch } from "./search.js";
+import { readCase, normalizeText } from "./text.js";
+import { Tokenizer } from "./tokenizer.js";
+import { Transformer, UNCHANGED } from "./transformer.js";
+
+/**
+ * What to change in the model, as a message can carry it.
+ *
+ * @typedef {object} Request
+ * @property {string} text
+ * @property {"greedy"|"beam"} [search]
+ * @property {number[]} [prefix] Ids that the translation begins with.
+ * @property {string[]} [silenced] Heads without output: `kind.layer.head`, from 0.
+ * @property {number[]} [hidden] Source positions that nothing may attend to.
+ * @property {number} [padding] Number of padding tokens behind the source.
+ * @property {boolean} [positions] Whether the source has positions.
+ * @property {boolean} [future] Whether the decoder sees later tokens, in a pass over the `prefix`.
+ * @property {object} [settings] What to change in the settings of the search.
+ */
+
+/** Text → text, with every number on the way. */
+export class Translator {
+  /**
+   * @param {ArrayBuffer} buffer A pack.
+   * @param {Uint8Array|null} code The kernel in WebAssembly.
+   */
+  constructor(buffer, code) {
+    const pack = new Pack(buffer);
+    this.header = pack.header;
+    this.transformer = new Transformer(pack, code);
+    this.source = new Tokenizer(pack.header.tokenizers.source);
+    this.target = new Tokenizer(pack.header.tokenizers.target);
+  }
+
+  /**
+   * A text as the model reads it; one that is too long is cut.
+   *
+   * @param {string} text
+   */
+  encode(text) {
+    const normalized = normalizeText(text);
+    const { read, shouted } = this.header.decoding.recase
+      ? readCase(normalized) : { read: normalized, shouted: false };
+    const ids = this.source.encode(read);
+    const kept = ids.slice(0, this.header.max_source_length ?? ids.length);
+    return {
+      ids: [this.source.startId, ...kept, this.source.endId],
+      read,
+      shouted,
+      cut: ids.length - kept.length,
+      kept: this.source.decode(kept),
+    };
+  }
+
+  /**
+   * What a search needs: the source as the encoder read it, and how to search.
+   *
+   * @param {Request} request
+   * @param {import("./transformer.js").Changes["trace"]} [trace]
+   */
+  task(request, trace) {
+    const { ids, ...rest } = this.encode(request.text);
+    const changes = {
+      ...UNCHANGED,
+      silenced: new Set(request.silenced),
+      hidden: new Set(request.hidden),
+      positions: request.positions ?? true,
+      future: request.future ?? false,
+      trace,
+    };
+    const padded = [...ids, ...Array(request.padding ?? 0).fill(this.transformer.model.pad_id)];
+    return {
+      ...rest,
+      transformer: this.transformer,
+      source: this.transformer.read(padded, changes),
+      changes,
+      settings: { ...this.header.decoding, temperature: 0, ...request.settings },
+      startId: this.target.startId,
+      endId: this.target.endId,
+      prefix: request.prefix ?? [],
+    };
+  }
+
+  /**
+   * Translates a text.
+   *
+   * @param {Request} request
+   */
+  translate(request) {
+    const task = this.task(request);
+    const found = request.search === "beam" ? beamSearch(task) : greedySearch(task);
+    return this.result(task, found);
+  }
+
+  /** What is known of a translation, as a message can carry it. */
+  result(task, found) {
+    const path = this.attended(found, task);
+    const ids = found.last.ids();
+    const sourceTokens = this.source.tokens(task.source.ids);
+    const said = this.target.tokens([...ids, this.target.endId]);
+    const read = this.target.tokens([this.target.startId, ...ids]);
+    const { num_layers: layers, num_decoder_layers: decoderLayers, num_heads: heads } =
+      this.transformer.model;
+    const map = (queries, keys, rowsOfLayer, count) => ({
+      queries, keys, layers: count, heads,
+      scores: stack(Array.from({ length: count }, (_, layer) => rowsOfLayer(layer)), heads,
+        keys.length),
+    });
+    return {
+      text: this.write(ids, task.shouted),
+      ids: found.ended ? [...ids, this.target.endId] : ids,
+      ended: found.ended,
+      score: found.score,
+      logProb: found.logProb,
+      cut: task.cut,
+      kept: task.kept,
+      next: path.map((node) => node.next.map(({ id, logProb }) => (
+        { id, token: this.target.tokens([id])[0], probability: Math.exp(logProb) }))),
+      maps: {
+        encoder: map(sourceTokens, sourceTokens, (layer) => task.source.scores[layer], layers),
+        decoder: map(said, read, (layer) => path.map((node) => node.selfScores[layer]),
+          decoderLayers),
+        cross: map(said, sourceTokens, (layer) => path.map((node) => node.crossScores[layer]),
+          decoderLayers),
+      },
+    };
+  }
+
+  /** The nodes of a translation; the last one has its scores even if the search stopped there. */
+  attended({ last }, { source, changes }) {
+    if (!last.hidden.length) this.transformer.step([last], source, changes);
+    return last.path();
+  }
+
+  /** The text of ids. */
+  write(ids, shouted) {
+    const text = normalizeText(this.target.decode(ids));
+    return shouted ? text.toUpperCase() : text;
+  }
+}
+
+/**
+ * The scores of layers as one array.
+ *
+ * @param {Float32Array[][]} layers Of each layer and query the scores `(num_heads, keys so far)`.
+ * @param {number} heads
+ * @param {number} keys
+ * @returns {Float32Array} `(num_layers, num_heads, queries, keys)`, 0 for later keys.
+ */
+function stack(layers, heads, keys) {
+  const rows = layers[0].length;
+  const stacked = new Float32Array(layers.length * heads * rows * keys);
+  layers.forEach((queries, layer) => queries.forEach((scores, row) => {
+    const seen = scores.length / heads;
+    for (let head = 0; head < heads; head++) {
+      const place = ((layer * heads + head) * rows + row) * keys;
+      stacked.set(scores.subarray(head * seen, (head + 1) * seen), place);
+    }
+  }));
+  return stacked;
+}

@@ -1,0 +1,48 @@
+import { compiles } from "./kernel.js";
+import { cellOf, drawsOf, layersOf, mergesOf, probabilitiesOf, treeOf } from "./inspection.js";
+import { Translator } from "./translator.js";
+
+/** @type {Translator} */
+let translator;
+
+/** What the page may ask for; each takes one argument and returns what a message can carry. */
+const methods = {
+  /**
+   * Unpacks a model.
+   *
+   * @param {{pack: ArrayBuffer, code: Uint8Array, plain: boolean}} argument A gzipped pack, the
+   *   kernel, and whether to do without it.
+   */
+  async load({ pack, code, plain }) {
+    const unpacked = new Blob([pack]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const buffer = await new Response(unpacked).arrayBuffer();
+    translator = new Translator(buffer, !plain && compiles(code) ? code : null);
+    const { model, decoding, languages, max_source_length } = translator.header;
+    return {
+      engine: translator.transformer.kernel.name, model, decoding, languages, max_source_length,
+    };
+  },
+
+  /** @param {import("./translator.js").Request} request */
+  translate: (request) => translator.translate(request),
+
+  cell: (request) => cellOf(translator, request),
+  layers: (request) => layersOf(translator, request),
+  probabilities: (request) => probabilitiesOf(translator, request),
+  tree: (request) => treeOf(translator, request),
+  draws: (request) => drawsOf(translator, request),
+  merges: (request) => mergesOf(translator, request),
+
+  /** @param {string[]} texts */
+  encode: (texts) => texts.map((text) => translator.source.encode(text)),
+};
+
+onmessage = async ({ data: { number, method, argument } }) => {
+  try {
+    const begin = performance.now();
+    const result = await methods[method](argument);
+    postMessage({ number, result, milliseconds: performance.now() - begin });
+  } catch (error) {
+    postMessage({ number, error: String(error) });
+  }
+};

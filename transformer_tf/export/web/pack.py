@@ -1,0 +1,173 @@
+"""A checkpoint as one block of bytes that the page's engine reads: `engine/pack.js`.
+
+| bytes | what |
+| --- | --- |
+| 4 | length of the header, little-endian |
+| … | the header: JSON in UTF-8, filled up with spaces to a multiple of 16 bytes with the length |
+| … | the tensors, each from a multiple of 16 bytes on |
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sentencepiece import sentencepiece_model_pb2
+
+from transformer_tf.checkpoint import load_checkpoint
+from transformer_tf.config import Config
+from transformer_tf.errors import CheckpointError
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+
+Quantization = Literal["int8", "float16"]
+
+ALIGNMENT = 16  # bytes of a tensor's place, and numbers of a row: what the kernel reads at a time
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _, BYTE = range(1, 7)  # types of SentencePiece's pieces
+
+
+def pack_checkpoint(folder: Path, quantization: Quantization = "int8") -> bytes:
+    """Packs a checkpoint for the page, compressed with gzip.
+
+    Args:
+        folder: The checkpoint.
+        quantization: How matrices are stored: `"int8"` with a scale for each row, or `"float16"`.
+            Vectors (biases, norms) are `float32`.
+
+    Raises:
+        CheckpointError: If the checkpoint cannot be read, or has a tokenizer that the page does
+            not know.
+    """
+    config, model, source, target = load_checkpoint(folder, ("decoding.precision=float32",))
+    tensors: dict[str, npt.NDArray[Any]] = {}
+    for variable in model.trainable_variables:
+        # `transformer/encoder/layer_1/…`, of which the page needs no `transformer/`.
+        name = variable.path.partition("/")[2].replace("_residual/norm/", "_norm/")
+        value = np.asarray(variable, "float32")
+        tensors.update(_pack_tensor(name, value, quantization))
+    header = _header(config, source, target)
+    header["model"]["num_decoder_layers"] = len(model.decoder.layers)
+    return gzip.compress(write_pack(header, tensors), mtime=0)
+
+
+def write_pack(header: dict[str, Any], tensors: dict[str, npt.NDArray[Any]]) -> bytes:
+    """Writes a pack.
+
+    Args:
+        header: What to write before the tensors; their table is added.
+        tensors: By name the arrays `(rows, stride)`.
+    """
+    table, data = {}, bytearray()
+    for name, values in tensors.items():
+        table[name] = {
+            "offset": len(data),
+            "type": values.dtype.name,
+            "rows": values.shape[0],
+            "stride": values.shape[1],
+        }
+        data += values.tobytes()
+        data += bytes(-len(data) % ALIGNMENT)
+    text = json.dumps({**header, "tensors": table}, ensure_ascii=False).encode()
+    text += b" " * (-(len(text) + 4) % ALIGNMENT)
+    return struct.pack("<I", len(text)) + text + data
+
+
+def quantize(matrix: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[Any]]:
+    """Rounds each row to 8 bits, so that its largest weight is ±127 times its scale.
+
+    Args:
+        matrix: Array `(rows, columns)`.
+
+    Returns:
+        The steps `(rows, columns)`, and the scales `(1, rows)`.
+    """
+    scales = np.abs(matrix).max(axis=1) / np.float32(127)
+    steps = matrix / np.where(scales > 0, scales, 1)[:, None]
+    return np.rint(steps).astype(np.int8), scales[None]
+
+
+def _pack_tensor(
+    name: str, value: npt.NDArray[np.float32], quantization: Quantization
+) -> dict[str, npt.NDArray[Any]]:
+    if value.ndim == 1 or name.endswith("position_embeddings"):
+        return {name: value.reshape(1, -1)}
+    # A row for each output: of a linear layer a column, of an embedding a token.
+    rows = value if name.endswith("embeddings") else value.T
+    rows = np.pad(rows, ((0, 0), (0, -rows.shape[1] % ALIGNMENT)))
+    if quantization == "float16":
+        if np.abs(rows).max() > np.finfo(np.float16).max:
+            raise CheckpointError(f"A weight of {name} is too large for float16")
+        return {name: np.ascontiguousarray(rows, dtype=np.float16)}
+    steps, scales = quantize(rows)
+    return {name: np.ascontiguousarray(steps), f"{name}/scale": scales}
+
+
+def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, Any]:
+    model, decoding = config.model, config.decoding
+    return {
+        "model": {
+            "num_layers": model.num_layers,
+            "d_model": model.d_model,
+            "num_heads": model.num_heads,
+            "pre_norm": model.pre_norm,
+            "position": model.position,
+            "pad_id": source.pad_id,
+        },
+        "decoding": {
+            name: getattr(decoding, name)
+            for name in (
+                *("beam_size", "length_penalty", "min_length"),
+                *("max_length", "max_length_ratio", "top_k", "top_p", "seed", "recase"),
+                *("alignment_layer", "alignment_heads"),
+            )
+        },
+        "max_source_length": config.data.max_length,
+        "languages": {
+            "source": config.data.source_language,
+            "target": config.data.target_language,
+        },
+        "tokenizers": {"source": tokenizer_header(source), "target": tokenizer_header(target)},
+    }
+
+
+def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
+    """The pieces of a tokenizer: control pieces, symbols and bytes, then merges, the first first.
+
+    Raises:
+        CheckpointError: If `engine/tokenizer.js` would cut text in another way.
+    """
+    proto = sentencepiece_model_pb2.ModelProto()
+    proto.ParseFromString(tokenizer.content)
+    pieces, spec = proto.pieces, proto.trainer_spec
+    merged = [piece for piece in pieces if piece.type == NORMAL]
+    first = len(pieces) - len(merged)
+    reasons = {
+        "lower-cases": tokenizer.lowercase,
+        "normalises text": proto.normalizer_spec.precompiled_charsmap,
+        "is no BPE model": spec.model_type != spec.BPE,
+        "has no pieces for bytes": not spec.byte_fallback,
+        "has pieces of several words": any("▁" in piece.piece[1:] for piece in merged),
+        "has symbols of several characters": any(
+            len(piece.piece) > 1 for piece in pieces if piece.type == USER_DEFINED
+        ),
+        "has pieces in another order": (
+            any(
+                piece.type not in (UNKNOWN, CONTROL, USER_DEFINED, BYTE) for piece in pieces[:first]
+            )
+            or any(one.score <= other.score for one, other in zip(merged, merged[1:], strict=False))
+        ),
+    }
+    reason = next((reason for reason, holds in reasons.items() if holds), None)
+    if reason:
+        raise CheckpointError(
+            f"The web page does not know such a tokenizer: {tokenizer.model_file} {reason}"
+        )
+    return {
+        "pieces": [piece.piece for piece in pieces],
+        "first_merge": first,
+        "unk_id": tokenizer.unk_id,
+    }

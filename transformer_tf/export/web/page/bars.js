@@ -1,0 +1,39 @@
+import { element } from "../../../attention_maps/browser/dom.js";
+
+/**
+ * A labelled bar for a share of 1.
+ *
+ * @param {string} label
+ * @param {number} share
+ * @param {{key: string, chosen?: boolean, before?: number|null, click?: () => void}} options
+ *   `before` marks where the share was.
+ */
+export function bar(label, share, { key, chosen = false, before = null, click }) {
+  const track = element("span", { class: "track" }, element("span", { class: "fill" }),
+    before === null ? null : element("span", { class: "before" }));
+  track.style.setProperty("--share", String(share));
+  track.style.setProperty("--before", String(before ?? 0));
+  return element(click ? "button" : "div", {
+    ...(click ? { type: "button", "aria-pressed": String(chosen), click } : {}),
+    class: "bar-row", "data-key": key,
+  }, element("span", { class: "bar-label" }, label), track,
+    element("span", { class: "bar-number" }, share.toFixed(3)));
+}
+
+/**
+ * Numbers as a row of small bars above and below zero.
+ *
+ * @param {ArrayLike<number>} numbers
+ * @param {number} largest What fills the height.
+ */
+export function numberStrip(numbers, largest) {
+  const strip = element("div", { class: "strip", role: "img",
+    "aria-label": Array.from(numbers, (number) => number.toFixed(2)).join(", ") });
+  for (const number of Array.from(numbers)) {
+    const column = element("span", { class: number < 0 ? "below" : "above",
+      title: number.toFixed(3) });
+    column.style.setProperty("--size", String(Math.abs(number) / (largest || 1)));
+    strip.append(column);
+  }
+  return strip;
+}

@@ -1,0 +1,27 @@
+const NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+
+/** The English name of a language code; a code of another kind is its own name. */
+export function languageName(code) {
+  try {
+    return NAMES.of(code);
+  } catch {
+    return code;
+  }
+}
+
+export const EXAMPLES = {
+  en: [
+    "He admired her as a great director.",
+    "I went to the shop to buy something to drink.",
+    "The old man who lives next door has two dogs.",
+    "If it rains tomorrow, we will stay at home.",
+    "She gave her brother the book she had bought in Berlin.",
+    "Tom has never been to Boston.",
+  ],
+  de: [
+    "Ich habe meine Schlüssel zu Hause vergessen.",
+    "Wenn es morgen regnet, bleiben wir zu Hause.",
+    "Der alte Mann von nebenan hat zwei Hunde.",
+    "Sie hat ihrem Bruder ein Buch geschenkt.",
+  ],
+};

@@ -1,0 +1,25 @@
+import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { writeWord } from "../../../attention_maps/browser/tokens.js";
+
+/**
+ * What each layer would have said at each position.
+ *
+ * @param {{token: string, probability: number}[][]} layers
+ * @param {string[]} said The tokens of the translation.
+ */
+export function showLayers(layers, said) {
+  const head = element("tr", {}, element("th", { scope: "col" }, "said"),
+    ...said.map((token) => element("th", { scope: "col" }, writeWord([token]))));
+  fill(byId("layer-table"), element("thead", {}, head), element("tbody", {},
+    ...layers.map((layer, number) => element("tr", {},
+      element("th", { scope: "row" }, `Layer ${number + 1}`),
+      ...layer.map(({ token, probability }, position) => {
+        const cell = element("td", {
+          class: [token === said[position] && "same", probability > 0.5 && "strong"]
+            .filter(Boolean).join(" "),
+          title: probability.toFixed(3),
+        }, writeWord([token]));
+        cell.style.setProperty("--weight", probability.toFixed(3));
+        return cell;
+      })))));
+}

@@ -1,0 +1,47 @@
+/** Where the page gets a model from: itself, the server, or a script beside its file. */
+
+/** @param {string} text Base64. */
+export function bytesOf(text) {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
+
+/**
+ * @param {string} name
+ * @param {string|undefined} embedded The model in base64, if the page holds it.
+ * @param {(loaded: number, total: number) => void} onProgress
+ * @returns {Promise<Uint8Array>} The gzipped pack.
+ */
+export async function loadPack(name, embedded, onProgress) {
+  if (embedded) return bytesOf(embedded);
+  return location.protocol === "file:" ? scriptPack(name) : fetchPack(name, onProgress);
+}
+
+/** Browsers let a page from a file run scripts beside it, but read nothing. */
+function scriptPack(name) {
+  return new Promise((resolve, reject) => {
+    window.receivePack = (text) => resolve(bytesOf(text));
+    const script = document.createElement("script");
+    script.src = `${encodeURIComponent(name)}.js`;
+    script.onerror = () => reject(new Error(`${name}.js is missing`));
+    document.head.append(script);
+  });
+}
+
+async function fetchPack(name, onProgress) {
+  const response = await fetch(`${encodeURIComponent(name)}.gz`);
+  if (!response.ok) throw new Error(`${name}.gz: ${response.status}`);
+  const total = Number(response.headers.get("Content-Length"));
+  const [chunks, reader] = [[], response.body.getReader()];
+  let loaded = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    loaded += value.length;
+    onProgress(loaded, total);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}

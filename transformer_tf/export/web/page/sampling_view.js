@@ -1,0 +1,20 @@
+import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+
+export const DRAWS = 6;
+
+/** What the sliders say: settings of a search. */
+export function readSliders() {
+  const [temperature, topK, topP] = ["temperature", "top-k", "top-p"].map((id) =>
+    Number(byId(id).value));
+  byId("temperature-value").textContent = temperature.toFixed(1);
+  byId("top-k-value").textContent = topK ? String(topK) : "all";
+  byId("top-p-value").textContent = topP.toFixed(2);
+  return { temperature, top_k: topK, top_p: topP };
+}
+
+/** @param {{text: string, logProb: number}[]} draws */
+export function showDraws(draws) {
+  fill(byId("draws"), ...draws.map(({ text, logProb }) => element("li", {},
+    element("span", {}, text),
+    element("span", { class: "meta" }, ` log-probability ${logProb.toFixed(2)}`))));
+}

@@ -1,0 +1,103 @@
+"""The page with its model: a folder for a web server or a double click, or one file."""
+
+from __future__ import annotations
+
+import base64
+import json
+import string
+from collections.abc import Sequence
+from pathlib import Path
+
+from transformer_tf.attention_maps.bundle import bundle_script, source_hash
+from transformer_tf.attention_maps.page import BROWSER_FILES, attention_markup, embedded_json
+from transformer_tf.errors import CheckpointError
+from transformer_tf.export.folders import check_place, new_folder
+from transformer_tf.export.web.pack import Quantization, pack_checkpoint
+from transformer_tf.utils.files import atomic_write_bytes
+
+FILES = Path(__file__).parent
+INDEX_FILE = "index.html"
+
+
+def export_web(
+    folders: Sequence[Path],
+    output: Path,
+    quantization: Quantization = "int8",
+    single_file: bool = False,
+) -> None:
+    """Writes checkpoints as a page that translates and shows how.
+
+    A folder holds `index.html`, and each model twice: `NAME.gz` for web servers, `NAME.js` for a
+    page that is opened from a file, where browsers let scripts be read and nothing else.
+
+    Args:
+        folders: The checkpoints, which the page lets choose from; the first one comes first.
+        output: The new folder, or the file; what an earlier export wrote is replaced.
+        quantization: How weights are stored, as in `pack_checkpoint`.
+        single_file: Whether to write one HTML file that holds all of it.
+
+    Raises:
+        CheckpointError: If a checkpoint cannot be read, the page does not know its tokenizer, or
+            the output cannot be written.
+    """
+    names = [folder.resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        raise CheckpointError("The checkpoints must have different folder names")
+    if single_file:
+        if output.is_dir():
+            raise CheckpointError(f"{output} is a folder; --single-file writes a file")
+        packs = [pack_checkpoint(folder, quantization) for folder in folders]
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write_bytes(output, render_site(names, packs).encode())
+        except OSError as error:
+            raise CheckpointError(f"Cannot write {output}: {error.strerror}") from error
+        return
+    check_place(output, INDEX_FILE, f"{names[0]}.gz", f"{names[0]}.js")
+    packs = [pack_checkpoint(folder, quantization) for folder in folders]
+    with new_folder(output) as partial:
+        partial.mkdir()
+        (partial / INDEX_FILE).write_text(render_site(names), encoding="utf-8")
+        for name, pack in zip(names, packs, strict=True):
+            (partial / f"{name}.gz").write_bytes(pack)
+            text = f"receivePack({json.dumps(base64.b64encode(pack).decode())});\n"
+            (partial / f"{name}.js").write_text(text)
+
+
+def render_site(names: Sequence[str], packs: Sequence[bytes] | None = None) -> str:
+    """Makes the page.
+
+    Args:
+        names: What the models are called.
+        packs: The models, to be part of the page; None if they stand beside it.
+
+    Returns:
+        HTML. Its content security policy allows its own script, a worker, WebAssembly, and the
+        models beside it if they are there.
+    """
+    style = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (BROWSER_FILES / "page.css", FILES / "page" / "site.css")
+    )
+    script = bundle_script(FILES / "page" / "main.js")
+    beside = "" if packs else " 'self'"
+    policy = (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src {source_hash(style)}; worker-src blob:; "
+        f"script-src {source_hash(script)} 'wasm-unsafe-eval'{beside}"
+        + (f"; connect-src{beside}" if beside else "")
+    )
+    data = {
+        "models": list(names),
+        "kernel": base64.b64encode((FILES / "engine" / "kernel.wasm").read_bytes()).decode(),
+        "packs": [base64.b64encode(pack).decode() for pack in packs or ()],
+        "worker": bundle_script(FILES / "engine" / "worker.js"),
+    }
+    template = string.Template((FILES / "page" / "site.html").read_text(encoding="utf-8"))
+    return template.substitute(
+        policy=policy,
+        style=style,
+        script=script,
+        attention=attention_markup((FILES / "page" / "side.html").read_text(encoding="utf-8")),
+        data=embedded_json(data),
+    )

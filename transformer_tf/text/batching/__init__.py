@@ -1,0 +1,1 @@
+"""Sentence pairs to padded batches of ids."""

@@ -1,0 +1,262 @@
+"""Loads a corpus: cleaned sentence pairs in three splits that share no sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer_tf.config import DataConfig
+from transformer_tf.errors import DataError
+from transformer_tf.text import symbols
+from transformer_tf.text.corpora import cleaning
+from transformer_tf.text.corpora.lines import read_lines, write_lines
+from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
+from transformer_tf.text.corpora.sources import Source, list_sources
+from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
+
+HELD_OUT = (VALIDATION, TEST)
+CACHE_DIRECTORY_VARIABLE = "TRANSFORMER_TF_CACHE"
+
+
+@dataclasses.dataclass(frozen=True)
+class SourceCount:
+    """How many training pairs a source has after cleaning.
+
+    Attributes:
+        name: The name of the corpus or of the file.
+        pairs: The number of pairs.
+        weight: How often an epoch shows each pair.
+        tag: The name of the source token of its pairs; empty for none.
+    """
+
+    name: str
+    pairs: int
+    weight: float
+    tag: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Corpus:
+    """Sentence pairs in three splits, each in the order of the corpus.
+
+    Attributes:
+        train: Pairs to learn from.
+        validation: Pairs to choose a model by.
+        test: Pairs to report scores on.
+        removed: How many pairs each cleaning step removed, in the order of the steps. The sum of
+            these counts and the sizes of the splits is the number of pairs that were read.
+        sources: The training pairs, counted by source.
+    """
+
+    train: StoredPairs
+    validation: StoredPairs
+    test: StoredPairs
+    removed: dict[str, int]
+    sources: tuple[SourceCount, ...] = ()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of pairs of each split."""
+        return {name: len(getattr(self, name)) for name in SPLITS}
+
+    def summary(self) -> dict[str, Any]:
+        """Returns all counts as plain values, for a JSON file."""
+        return {
+            "pairs": self.sizes,
+            "removed": self.removed,
+            "sources": [dataclasses.asdict(source) for source in self.sources],
+        }
+
+    def table(self) -> str:
+        """Formats a table of the removed pairs, the splits and the sources."""
+        table = cleaning.removed_table(self.removed, self.sizes)
+        if len(self.sources) < 2:
+            return table
+        lines = ["training pairs by source, with their weight and tag:"]
+        for source in self.sources:
+            tag = f" <{source.tag}>" if source.tag else ""
+            lines.append(f"  {source.name}  {source.pairs:,} × {source.weight:g}{tag}")
+        return "\n".join([table, *lines])
+
+    def save_held_out(self, folder: Path) -> None:
+        """Writes the validation and the test pairs, as `validation.tsv` and `test.tsv`.
+
+        Raises:
+            DataError: If they cannot be written.
+        """
+        for name in HELD_OUT:
+            pairs = getattr(self, name)
+            write_lines(folder / f"{name}.tsv", ("\t".join(pair) for pair in pairs))
+
+
+def load_held_out(folder: Path, name: str) -> list[Pair]:
+    """Reads the validation or the test pairs of a run.
+
+    Args:
+        folder: The folder of the run.
+        name: `validation` or `test`.
+
+    Raises:
+        DataError: If the file is missing, empty or damaged.
+    """
+    path = folder / f"{name}.tsv"
+    pairs = [tuple(line.split("\t")) for line in read_lines(path)]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise DataError(f"{path} does not hold lines of a source, a tab and a target")
+    return pairs  # type: ignore[return-value]
+
+
+def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
+    """Loads a corpus: downloads it if necessary, cleans it, and splits it without leakage.
+
+    No sentence of one split is in another, neither on the source nor on the target side,
+    regardless of case, punctuation and spacing. All translations of a source sentence go to the
+    same split, and pairs that share a sentence with a held-out split are removed from the others.
+    The pairs of `data.mix` are training pairs only, under the same rule.
+
+    A split that the corpus lacks is drawn by a hash of the seed and the source sentence.
+    The split of a sentence does not depend on the rest of the corpus: when the corpus grows, old
+    source sentences only move from test to validation to train. A split that comes with the
+    corpus is kept whole. For the phrasebook, `validation_size` and `test_size` are upper bounds.
+
+    The pairs are kept in an unnamed file in the cache folder, which the operating system removes.
+
+    Args:
+        data: What to load.
+        seed: Selects the drawn splits and the subset that `max_pairs` keeps.
+
+    Returns:
+        The three splits and the number of pairs that each cleaning step removed.
+
+    Raises:
+        DataError: If the corpus or a language is unknown, or the corpus is unavailable, damaged,
+            malformed, or too small for the requested sizes. The message is one line that says
+            what to do.
+    """
+    # The steps for single pairs are listed first, in order, even if they remove nothing.
+    removed = dict.fromkeys(cleaning.PAIR_STEPS, 0)
+    sources = list_sources(data, removed)
+    tags = tag_names(data)
+    pairs, splitter, source_of = _clean(sources, tags, data, seed, removed)
+    splitter.drop_duplicates()
+    drawn = [name for name in (TEST, VALIDATION) if not len(splitter.members[name])]
+    for name in drawn:
+        if getattr(data, f"{name}_files"):
+            raise DataError(
+                f"data.{name}_files holds no pair with text on both sides; correct it, or "
+                "remove it to draw pairs from the training files."
+            )
+    wanted = sum(_size(data, name) for name in drawn)
+    if splitter.num_drawable < 2 * wanted:
+        raise DataError(
+            f"Corpus {data.corpus!r} is too small: {splitter.num_drawable} pairs are left "
+            f"after cleaning, and {' + '.join(f'{name}_size' for name in drawn)} = {wanted} needs "
+            f"at least {2 * wanted}; choose smaller sizes."
+        )
+    for name in (TEST, VALIDATION):
+        if name in drawn or data.corpus == "phrasebook":
+            splitter.draw(name, _size(data, name))
+    splitter.drop_leaks(VALIDATION, (TEST,))
+    splitter.drop_leaks(TRAIN, (VALIDATION, TEST))
+    if data.max_pairs is not None:
+        splitter.keep_at_most(data.max_pairs)
+    for name in SPLITS:
+        if not len(splitter.members[name]) and _size(data, name):
+            if name == VALIDATION and name not in drawn:
+                raise DataError(
+                    f"Every validation pair of corpus {data.corpus!r} shares a sentence with its "
+                    "test pairs; choose other validation files."
+                )
+            raise DataError(
+                f"Corpus {data.corpus!r} has too few different sentences: no {name} pairs are left "
+                f"with validation_size={data.validation_size} and test_size={data.test_size}; "
+                "choose smaller sizes or another corpus."
+            )
+    splits = {name: pairs.select(splitter.members[name]) for name in SPLITS}
+    counts = np.bincount(source_of[splitter.members[TRAIN]], minlength=len(sources))
+    counted = tuple(
+        SourceCount(source.name, int(count), source.weight, source.tag)
+        for source, count in zip(sources, counts, strict=True)
+        if count or source.mixed
+    )
+    return Corpus(**splits, removed=removed, sources=counted)
+
+
+def tag_names(data: DataConfig) -> tuple[str, ...]:
+    """Returns the names of the tags of `data.mix`, in the order of their first use.
+
+    The pairs with the first tag begin with the first character of `symbols.TAGS`, and so on.
+    """
+    return tuple(dict.fromkeys(each.tag for each in data.mix if each.tag))
+
+
+def cache_directory(data: DataConfig) -> Path:
+    """Returns the folder of prepared data.
+
+    Returns:
+        `data.cache_directory`, if it is set, otherwise the folder in the environment variable
+        `TRANSFORMER_TF_CACHE`, otherwise a folder in the user's cache.
+    """
+    if data.cache_directory:
+        return data.cache_directory.expanduser()
+    configured = os.environ.get(CACHE_DIRECTORY_VARIABLE)
+    if configured:
+        return Path(configured).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("transformer_tf")) / "prepared"
+
+
+def _size(data: DataConfig, name: str) -> int:
+    return {TRAIN: 1, VALIDATION: data.validation_size, TEST: data.test_size}[name]
+
+
+def _clean(
+    sources: Iterable[Source],
+    tags: tuple[str, ...],
+    data: DataConfig,
+    seed: int,
+    removed: dict[str, int],
+) -> tuple[StoredPairs, Splitter, np.ndarray]:
+    """Stores the usable pairs, and returns them with a splitter and the source of each pair.
+
+    The corpus's own validation and test pairs are only normalised, and removed if a side is
+    empty: selecting them would make the scores incomparable.
+    """
+    split_codes, source_numbers, mixed = array("b"), array("i"), array("b")
+    source_hash, target_hash, pair_hash = array("Q"), array("Q"), array("Q")
+    with PairWriter(cache_directory(data)) as writer:
+        for number, origin in enumerate(sources):
+            prefix = f"{symbols.TAGS[tags.index(origin.tag)]} " if origin.tag else ""
+            for split, raw_source, raw_target in origin.read():
+                if split == TRAIN:
+                    pair = cleaning.clean_pair(raw_source, raw_target, data.max_length_ratio)
+                else:
+                    pair = cleaning.normalize_text(raw_source), cleaning.normalize_text(raw_target)
+                    pair = pair if all(pair) else cleaning.EMPTY
+                if isinstance(pair, str):
+                    removed[pair] += 1
+                    continue
+                writer.add((prefix + pair[0], pair[1]), origin.weight)
+                split_codes.append(SPLITS.index(split))
+                source_numbers.append(number)
+                mixed.append(origin.mixed)
+                source_hash.append(text_hash(cleaning.fold(pair[0]), seed))
+                target_hash.append(text_hash(cleaning.fold(pair[1])))
+                pair_hash.append(text_hash("\t".join(pair)))
+        pairs = writer.finish()
+    splitter = Splitter(
+        np.array(split_codes),
+        np.array(source_hash),
+        np.array(target_hash),
+        np.array(pair_hash),
+        removed,
+        np.array(mixed, dtype=bool),
+    )
+    return pairs, splitter, np.array(source_numbers, dtype=np.int64)

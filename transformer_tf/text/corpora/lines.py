@@ -1,0 +1,188 @@
+"""Reads and writes files with one sentence a line."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from transformer_tf.errors import DataError
+from transformer_tf.utils.files import atomic_write
+
+
+def iterate_lines(file: IO[bytes], name: str) -> Iterator[str]:
+    r"""Yields the lines of a UTF-8 file, without line ends (`\n` or `\r\n`) or byte order mark.
+
+    Args:
+        file: The open file.
+        name: The name of the file in errors.
+
+    Raises:
+        DataError: One line that names the line that is not UTF-8.
+    """
+    for number, line in enumerate(file, start=1):
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        try:
+            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{name}: line {number} is not UTF-8 (byte 0x{line[error.start]:02x}); convert "
+                "the text first, for instance from Latin-1 with: iconv -f latin1 -t utf-8"
+            ) from error
+
+
+def count_lines(path: Path) -> int:
+    """Counts the lines of a UTF-8 file.
+
+    Raises:
+        DataError: If it is missing or not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            return sum(1 for _ in iterate_lines(file, str(path)))
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {error.strerror}") from error
+
+
+def blocks(lines: Iterable[str], size: int, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """Yields lines in blocks, each with the number of its first line, counted from 1.
+
+    Args:
+        lines: The lines.
+        size: Largest number of lines in a block.
+        skip: Number of lines to skip at the beginning.
+    """
+    rest = itertools.islice(lines, skip, None)
+    number = skip + 1
+    while block := list(itertools.islice(rest, size)):
+        yield number, block
+        number += len(block)
+
+
+def split_lines(content: bytes, name: str) -> list[str]:
+    r"""Returns the lines of a UTF-8 text, without line ends (`\n`, `\r\n`) or byte order mark.
+
+    Args:
+        content: The text's bytes.
+        name: The name of the file in errors.
+
+    Raises:
+        DataError: One line that names the line that is not UTF-8.
+    """
+    return list(iterate_lines(io.BytesIO(content), name))
+
+
+def read_lines(path: Path) -> list[str]:
+    """Returns the lines of a UTF-8 file.
+
+    Raises:
+        DataError: If it is missing or not UTF-8.
+    """
+    try:
+        return split_lines(path.read_bytes(), str(path))
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {error.strerror}") from error
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Writes a file of lines; the file appears when it is complete.
+
+    Raises:
+        DataError: If it cannot be written. No partial file remains.
+    """
+    try:
+        with (
+            atomic_write(path) as partial,
+            partial.open("w", encoding="utf-8", newline="\n") as file,
+        ):
+            for line in lines:
+                file.write(line + "\n")
+    except OSError as error:
+        raise DataError(f"Cannot write {path}: {error.strerror}") from error
+
+
+class LineWriter:
+    """Writes lines to a file, or to standard output, one after the other.
+
+    Use it as a context manager. Flushed lines survive if the process is killed, and `resume`
+    continues after the last complete line.
+
+    Args:
+        path: The file; None for standard output.
+        resume: Whether to keep the complete lines of the file and append to them.
+        total: Expected number of lines, for a progress bar on a terminal; None for no bar.
+
+    Attributes:
+        done: Number of lines that the file had before.
+
+    Raises:
+        DataError: If the file cannot be written.
+    """
+
+    def __init__(self, path: Path | None, resume: bool = False, total: int | None = None):
+        self.path = path
+        self.done = 0
+        self._file: IO[str] = sys.stdout
+        if path is not None:
+            with self._errors():
+                if resume and path.exists():
+                    self.done = _cut_at_last_line(path)
+                mode = "a" if resume else "w"
+                self._file = path.open(mode, encoding="utf-8", newline="\n")
+        self._bar = None
+        if total is not None and sys.stderr.isatty() and path is not None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, initial=self.done, unit="line")
+
+    def write(self, lines: Iterable[str]) -> None:
+        """Writes the lines of one sentence."""
+        with self._errors():
+            for line in lines:
+                self._file.write(line + "\n")
+        if self._bar:
+            self._bar.update()
+
+    def flush(self) -> None:
+        """Passes the written lines to the operating system."""
+        with self._errors():
+            self._file.flush()
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            name = self.path or "standard output"
+            raise DataError(f"Cannot write {name}: {error.strerror}") from error
+
+    def __enter__(self) -> LineWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar:
+            self._bar.close()
+        with self._errors():
+            if self.path is None:
+                self._file.flush()
+            else:
+                self._file.close()
+
+
+def _cut_at_last_line(path: Path) -> int:
+    """Removes an unfinished last line from a file and returns the number of the others."""
+    lines = whole = 0
+    with path.open("rb+") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                lines += 1
+                whole += len(line)
+        file.truncate(whole)
+    return lines

@@ -1,0 +1,318 @@
+"""Splits a user's text into segments to translate, and joins the translations."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+
+MIN_SHOUTED_WORDS = 3
+SEGMENT_STRIDE = 2**24  # gives the segments of a text other random draws than other texts
+T = TypeVar("T")
+
+# A mark that may end a sentence, with the closing quotes and brackets after it.
+_END = re.compile(
+    r"""(?P<mark>[.!?…]+)["'”’»)\]]*\s+|[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*"""
+)
+# A full stop does not end a sentence after these, after numbers ("14. März") and initials.
+_ABBREVIATIONS = frozenset(
+    (
+        *("mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "inc", "ltd"),
+        *("vs", "etc", "e.g", "i.e", "a.m", "p.m", "cf", "ca", "approx"),
+        *("hr", "fr", "nr", "str", "bzw", "usw", "z.b", "d.h", "u.a"),
+        *("sra", "srta", "ud", "mme", "mlle", "p.ex"),
+    )
+)
+_CLAUSE_MARKS = (",", ";", ":", "–", "—", "，", "、", "；", "：")
+
+
+@dataclasses.dataclass(frozen=True)
+class Segment:
+    """A text, or a part of a long text, that the model translates in one pass.
+
+    Attributes:
+        text: The segment as the model reads it: normalized, and in lower case if `shouted`.
+        source_ids: Its token ids, start and end included.
+        shouted: Whether the user wrote the text in capitals; the translation is then in capitals.
+        first_word: Index of the word of the text in which the segment begins.
+        number: Number of the segment; its random draws depend on it.
+        prefix: The beginning of its translation, as the user typed it.
+        prefix_ids: Token ids of the prefix as the model reads it, without start.
+    """
+
+    text: str
+    source_ids: list[int]
+    shouted: bool = False
+    first_word: int = 0
+    number: int = 0
+    prefix: str = ""
+    prefix_ids: list[int] = dataclasses.field(default_factory=list)
+
+    def with_prefix(self, prefix: str, target_tokenizer: Tokenizer) -> Segment:
+        """Returns the segment with a prefix for its translation.
+
+        If the segment is shouted, a prefix in capitals is lower-cased for the model as well.
+        """
+        prefix = normalize_text(prefix)
+        read = prefix.capitalize() if self.shouted and prefix.isupper() else prefix
+        return dataclasses.replace(self, prefix=prefix, prefix_ids=target_tokenizer.encode(read))
+
+    def restore_case(self, translation: str) -> str:
+        """Puts the translation of a shouted text in capitals; the prefix stays as typed."""
+        if not self.shouted:
+            return translation
+        translation, beginning = translation.upper(), self.prefix.upper()
+        if not translation.startswith(beginning):
+            return translation
+        return self.prefix + translation[len(beginning) :]
+
+
+@dataclasses.dataclass(frozen=True)
+class Translation:
+    """A translation and its scores.
+
+    Attributes:
+        text: The translation.
+        tokens: Its sub-words, without start and end.
+        score: The value that translations are ranked by, see `Hypothesis`; None if unknown.
+        log_prob: Natural logarithm of the probability of the translation.
+        token_log_probs: Natural logarithm of the probability of each token, and of the end token
+            if there is one.
+        alignment: Pairs (source word, target word), counted from 0; None unless requested.
+    """
+
+    text: str
+    tokens: list[str]
+    score: float | None = None
+    log_prob: float | None = None
+    token_log_probs: list[float] | None = None
+    alignment: list[tuple[int, int]] | None = None
+
+
+def list_of_strings(name: str, texts: object) -> list[str]:
+    """Returns texts as a list.
+
+    Args:
+        name: The name of the argument, for errors.
+        texts: The value to check, of any type.
+
+    Raises:
+        TypeError: If `texts` is not a list of strings.
+    """
+    if not isinstance(texts, Iterable) or isinstance(texts, (str, bytes)):
+        raise TypeError(f"`{name}` must be a list of strings. Received: {texts!r}")
+    texts = list(texts)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"`{name}[{index}]` must be a string. Received: {text!r}")
+    return texts
+
+
+def read_segments(
+    text: str,
+    tokenizer: Tokenizer,
+    max_length: int | None = None,
+    recase: bool = True,
+    split: bool = False,
+    number: int = 0,
+) -> list[Segment]:
+    """Normalizes a text and cuts it into segments that the model can take.
+
+    Args:
+        text: A text as a user types it.
+        tokenizer: The source tokenizer.
+        max_length: Largest number of sub-words of a segment; None for no limit.
+        recase: Whether the model reads a shouted text (see `is_shouted`) in lower case.
+        split: Whether to cut a text into its sentences even if it fits.
+        number: Number of the text; random draws depend on it.
+
+    Returns:
+        The segments in order; none for an empty text.
+    """
+
+    def fits(part: str) -> bool:
+        return max_length is None or len(tokenizer.encode(part)) <= max_length
+
+    text = normalize_text(text)
+    shouted = recase and is_shouted(text)
+    if shouted:
+        text = text.capitalize()
+    parts = split_text(text, fits, split)
+    segments = []
+    for index, (part, first_word) in enumerate(zip(parts, _first_words(text, parts), strict=True)):
+        if shouted:
+            part = part[:1].upper() + part[1:]
+        ids = tokenizer.encode_sentence(part)
+        if max_length is not None and len(ids) > max_length + 2:
+            # `split_text` does not cut a single character: keep the bytes of it that fit.
+            ids = [*ids[: max_length + 1], ids[-1]]
+        segment_number = (number + SEGMENT_STRIDE * index) % 2**31
+        segments.append(Segment(part, ids, shouted, first_word, segment_number))
+    return segments
+
+
+def is_shouted(text: str) -> bool:
+    """Whether a text is a sentence in capitals, rather than an acronym or a short phrase.
+
+    All its letters are capitals, and it has three or more words with letters, or ends with an
+    exclamation or question mark: "WHERE IS THE STATION", "GO AWAY!", but not "NATO" or "HTML CSS".
+    Scripts without capitals are never shouted.
+    """
+    words = [word for word in text.split() if any(map(str.isalpha, word))]
+    return (
+        all(letter.isupper() for letter in text if letter.isalpha())
+        and bool(words)
+        and (len(words) >= MIN_SHOUTED_WORDS or text.endswith(("!", "?")))
+    )
+
+
+def split_sentences(text: str) -> list[str]:
+    """Cuts a text after each of its sentences.
+
+    Args:
+        text: A normalized text.
+
+    Returns:
+        The sentences without the spaces between them; `[text]` if it is a single sentence.
+    """
+    sentences, begin = [], 0
+    for match in _END.finditer(text):
+        if match.end() == len(text) or (
+            match["mark"] == "." and _is_abbreviation(text[begin : match.start()])
+        ):
+            continue
+        sentences.append(text[begin : match.end()].strip())
+        begin = match.end()
+    rest = text[begin:].strip()
+    return [*sentences, rest] if rest else sentences
+
+
+def _is_abbreviation(before: str) -> bool:
+    """Whether a full stop after this text belongs to its last word."""
+    words = before.split()
+    if not words:
+        return True
+    last = words[-1].strip("\"'“”‘’„«»([").casefold()
+    return len(last) < 2 or last.isdigit() or last in _ABBREVIATIONS
+
+
+def split_text(text: str, fits: Callable[[str], bool], sentences: bool = False) -> list[str]:
+    """Cuts a text into parts that fit: after a sentence, clause or word if possible.
+
+    Args:
+        text: A normalized text.
+        fits: Whether a part is short enough. A single character is never cut.
+        sentences: Whether to cut a text into its sentences even if it fits.
+
+    Returns:
+        The parts, which together have all characters of the text except spaces between them. An
+        empty text has no parts.
+    """
+    if not text:
+        return []
+    if fits(text) and not sentences:
+        return [text]
+    parts: list[str] = []
+    for sentence in split_sentences(text):
+        for words in _cut(sentence.split(" "), " ", fits):
+            # Some scripts have no spaces, so a "word" may be a whole text.
+            parts += [words] if fits(words) else _cut(list(words), "", fits)
+    return parts
+
+
+def _cut(units: list[str], glue: str, fits: Callable[[str], bool]) -> list[str]:
+    """Joins units to the longest parts that fit, at least one unit each."""
+    parts = []
+    while units:
+        end = _longest(units, glue, fits)
+        parts.append(glue.join(units[:end]))
+        units = units[end:]
+    return parts
+
+
+def _longest(units: list[str], glue: str, fits: Callable[[str], bool]) -> int:
+    """Returns the number of units of the next part, which ends with a clause if it is not short."""
+    low, high = 1, 2  # `low` units fit, `high` units may not
+    while high <= len(units) and fits(glue.join(units[:high])):
+        low, high = high, 2 * high
+    high = min(high, len(units) + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(glue.join(units[:middle])) else (low, middle)
+    if low == len(units):
+        return low
+    for end in range(low, low // 3, -1):
+        if units[end - 1].endswith(_CLAUSE_MARKS):
+            return end
+    return low
+
+
+def _first_words(text: str, parts: Sequence[str]) -> list[int]:
+    """Returns for each part of a text the index of the word in which it begins."""
+    indices, place, words = [], 0, 0
+    for part in parts:
+        within = place > 0 and not text[place : place + 1].isspace()
+        while text[place : place + 1].isspace():
+            place += 1
+        indices.append(words - within)
+        words += len(part.split()) - within
+        place += len(part)
+    return indices
+
+
+def join_translations(
+    segments: Sequence[Segment], translations: Sequence[Sequence[Translation]]
+) -> list[Translation]:
+    """Joins the translations of the segments of a text with spaces.
+
+    Args:
+        segments: The segments of the text.
+        translations: For each segment its translations, the best first.
+
+    Returns:
+        The translations of the text. The n-th joins the n-th translation of each segment, or its
+        last one if it has fewer. A text without segments has the translation "".
+    """
+    if not segments:
+        return [Translation("", [], 0.0, 0.0, [], [])]
+    if len(segments) == 1:
+        return list(translations[0])
+    return [
+        _join(segments, [ranked[min(rank, len(ranked) - 1)] for ranked in translations])
+        for rank in range(max(map(len, translations)))
+    ]
+
+
+def _join(segments: Sequence[Segment], translations: Sequence[Translation]) -> Translation:
+    lengths = [len(translation.text.split()) for translation in translations]
+    first_target_words = [sum(lengths[:index]) for index in range(len(lengths))]
+    alignments = [
+        None
+        if translation.alignment is None
+        else [(s + segment.first_word, t + first_target) for s, t in translation.alignment]
+        for segment, translation, first_target in zip(
+            segments, translations, first_target_words, strict=True
+        )
+    ]
+    return Translation(
+        " ".join(translation.text for translation in translations),
+        [token for translation in translations for token in translation.tokens],
+        _sum([translation.score for translation in translations]),
+        _sum([translation.log_prob for translation in translations]),
+        _chain([translation.token_log_probs for translation in translations]),
+        _chain(alignments),
+    )
+
+
+def _sum(numbers: Sequence[float | None]) -> float | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _chain(lists: Sequence[list[T] | None]) -> list[T] | None:
+    known = [items for items in lists if items is not None]
+    return [item for items in known for item in items] if len(known) == len(lists) else None

@@ -1,0 +1,33 @@
+"""Reserved private-use characters, each of which is one sub-word of a trained tokenizer.
+
+`normalize_text` removes private-use characters, so no text of a user contains one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+RESERVED = tuple(chr(0xE000 + number) for number in range(16))
+"""All reserved characters, U+E000 to U+E00F."""
+
+SLOTS = RESERVED[:8]
+"""Numbered placeholders, shown as `<1>` to `<8>`."""
+
+TAGS = RESERVED[8:]
+"""Source tokens that mark the origin of a training pair, assigned in the order of first use."""
+
+
+def labels(tags: Sequence[str] = ()) -> dict[str, str]:
+    """Returns the readable label of each reserved character.
+
+    Args:
+        tags: The names of the tags in use, such as `["bt"]`.
+
+    Returns:
+        A label for each reserved character: `<1>` for the first slot, `<bt>` for the tag `bt`, and
+        `<tag2>` for a second tag without a name.
+    """
+    shown = {slot: f"<{number}>" for number, slot in enumerate(SLOTS, start=1)}
+    for number, tag in enumerate(TAGS):
+        shown[tag] = f"<{tags[number]}>" if number < len(tags) else f"<tag{number + 1}>"
+    return shown

@@ -1,0 +1,1 @@
+"""Text to sub-word ids and back."""

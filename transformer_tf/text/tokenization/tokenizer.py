@@ -1,0 +1,354 @@
+"""Text to sub-word ids and back, with SentencePiece models: trained here or official BPEmb models.
+
+The official models come from BPEmb (Heinzerling and Strube 2018).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sentencepiece
+
+from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.text import symbols
+from transformer_tf.text.tokenization.merges import MergeDropout
+from transformer_tf.text.tokenization.restoring import Truecaser, restore
+from transformer_tf.utils.files import atomic_write_bytes
+
+if TYPE_CHECKING:
+    from bpemb import BPEmb
+
+MAX_TRAINING_SENTENCES = 1_000_000
+# BPEmb publishes no hashes. This is the hash of a copy that was checked.
+BPEMB_HASHES = {
+    "en.wiki.bpe.vs10000.model": (
+        "sha256:843d908206b03fe85f77b2de4220e5ad8574f343afb58bd25bad0c5087103557"
+    ),
+}
+
+
+class Tokenizer:
+    """Splits text into sub-words and joins them again.
+
+    A SentencePiece model of n pieces has `<unk>`, `<s>` and `</s>` as its pieces 0, 1 and 2. It
+    becomes a vocabulary of n + 2 ids, 10 002 for the 10 000 pieces of the article:
+
+    | id | meaning |
+    | --- | --- |
+    | 0 | padding |
+    | 1 | an unknown piece (`<unk>` is piece 0 of the model, but 0 is padding here) |
+    | 2 … n - 1 | the pieces of the model |
+    | n | start |
+    | n + 1 | end |
+
+    Args:
+        model_file: A SentencePiece model.
+        lowercase: Whether text is prepared as for the official BPEmb models: in lower case, with
+            every digit a 0.
+        truecaser: Restores the capitals that `lowercase` removes.
+        tags: The names of the source tags of the training data, such as `["bt"]`.
+
+    Attributes:
+        processor: The `sentencepiece.SentencePieceProcessor`.
+        content: The bytes of the model file.
+
+    Raises:
+        DataError: If `model_file` is missing or not a SentencePiece model.
+    """
+
+    pad_id = 0
+    unk_id = 1
+
+    def __init__(
+        self,
+        model_file: Path,
+        lowercase: bool = False,
+        truecaser: Truecaser | None = None,
+        tags: Sequence[str] = (),
+    ):
+        self.model_file = Path(model_file)
+        self.lowercase = lowercase
+        self.truecaser = truecaser
+        self.tags = tuple(tags)
+        try:
+            self.content = self.model_file.read_bytes()
+            if lowercase:
+                self._bpemb = _official_bpemb(self.model_file)
+                self.processor = self._bpemb.spm
+            else:
+                self.processor = sentencepiece.SentencePieceProcessor()
+                self.processor.LoadFromSerializedProto(self.content)
+        except (OSError, RuntimeError) as error:
+            raise DataError(f"{self.model_file} is missing or not a SentencePiece model") from error
+        num_pieces = self.processor.get_piece_size()
+        self.start_id = num_pieces
+        self.end_id = num_pieces + 1
+        self.vocab_size = num_pieces + 2
+
+    @classmethod
+    def official(cls, language: str, vocab_size: int, directory: Path) -> Tokenizer:
+        """Reads an official BPEmb model from the data directory, or downloads it there.
+
+        Args:
+            language: A Wikipedia language code, such as `en`.
+            vocab_size: Number of pieces. Each language has models of a few sizes.
+            directory: The data directory; the file is `bpemb/en/en.wiki.bpe.vs10000.model`.
+
+        Raises:
+            ConfigError: If there is no model of that language and size.
+            DataError: If the model is not in the data directory and cannot be downloaded.
+        """
+        from bpemb import BPEmb  # imports gensim, which takes a second
+
+        from transformer_tf.text.corpora.download import fetch
+
+        try:
+            sizes = BPEmb.available_vocab_sizes(language)
+        except ValueError:
+            sizes = set()
+        if vocab_size not in sizes:
+            offered = ", ".join(map(str, sorted(sizes))) or "none"
+            raise ConfigError(
+                f"BPEmb has no model for language {language!r} with tokenizer.vocab_size="
+                f"{vocab_size}; available sizes: {offered}"
+            )
+        name = f"{language}.wiki.bpe.vs{vocab_size}.model"
+        path = fetch(
+            f"bpemb/{language}/{name}",
+            f"{bpemb_url(language)}/{name}",
+            Path(directory),
+            BPEMB_HASHES.get(name),
+        )
+        return cls(path, lowercase=True)
+
+    @classmethod
+    def train(
+        cls, sentences: Iterable[str], vocab_size: int, model_file: Path, tags: Sequence[str] = ()
+    ) -> Tokenizer:
+        """Trains a BPE model that keeps case and digits and encodes any Unicode text.
+
+        Every digit is a piece of its own, so that numbers are copied digit by digit. A character
+        that is not in the sentences is encoded as the bytes of its UTF-8 form. The 16 reserved
+        characters of `transformer_tf.text.symbols` are pieces as well.
+
+        Args:
+            sentences: Text to learn from.
+            vocab_size: Number of pieces, including 256 bytes, 16 reserved characters and 3 control
+                pieces.
+            model_file: Where to write the model.
+            tags: The names of the source tags in the sentences.
+
+        Raises:
+            ConfigError: If the sentences do not yield this many pieces.
+        """
+        model = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(sentences),
+                model_writer=model,
+                model_type="bpe",
+                vocab_size=vocab_size,
+                character_coverage=0.9999,
+                byte_fallback=True,
+                split_digits=True,
+                normalization_rule_name="identity",
+                user_defined_symbols=list(symbols.RESERVED),
+                unk_id=0,
+                bos_id=1,
+                eos_id=2,
+                pad_id=-1,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            reason = " ".join(str(error).split()).rpartition("] ")[2]
+            raise ConfigError(
+                f"tokenizer.vocab_size={vocab_size} does not fit the training text: {reason}"
+            ) from error
+        Path(model_file).write_bytes(model.getvalue())
+        return cls(model_file, tags=tags)
+
+    def encode(self, text: str) -> list[int]:
+        """Returns the ids of a text, without start and end."""
+        return self.encode_sentences([text])[0][1:-1]
+
+    def encode_sentence(self, text: str) -> list[int]:
+        """Returns the ids of a text as the model reads it: start, sub-words, end."""
+        return self.encode_sentences([text])[0]
+
+    def encode_sentences(
+        self, texts: Sequence[str], dropout: float = 0.0, seed: int = 0
+    ) -> list[list[int]]:
+        """Returns the ids of many texts, each with start and end.
+
+        Args:
+            texts: The texts.
+            dropout: Share of the merges that BPE-dropout skips (Provilkov et al. 2020). Words are
+                then split in different ways, which regularises the training.
+            seed: Seed of the dropout.
+        """
+        texts = [self._prepared(text) for text in texts]
+        if dropout:
+            drop = MergeDropout(self._piece_scores(), dropout, seed)
+            sentences = self.processor.encode(texts, out_type=str)
+            encoded = [self.processor.piece_to_id(drop.cut(pieces)) for pieces in sentences]
+        else:
+            encoded = self.processor.encode(texts, out_type=int)
+        return [
+            [self.start_id, *(index or self.unk_id for index in ids), self.end_id]
+            for ids in encoded
+        ]
+
+    def _prepared(self, text: str) -> str:
+        return self._bpemb.preprocess(text) if self.lowercase else text
+
+    def _piece_scores(self) -> dict[str, float]:
+        """Returns the pieces that merges make, with their scores."""
+        model = self.processor
+        return {
+            model.id_to_piece(index): model.get_score(index)
+            for index in range(model.get_piece_size())
+            if not (model.is_control(index) or model.is_unknown(index) or model.is_byte(index))
+        }
+
+    def pieces(self, text: str) -> list[str]:
+        """Returns the sub-words of a text, with unknown ones spelt as in the text.
+
+        Returns:
+            As many sub-words as `encode` returns ids, with a leading `▁` where a word begins. A
+            reserved character is shown by its label, such as `<bt>`.
+        """
+        pieces = self.processor.encode(self._prepared(text), out_type=str)
+        return self._labelled(pieces)
+
+    def decode(self, ids: Iterable[int], unknowns: Sequence[str] | None = None) -> str:
+        """Returns the text of ids, without padding, start and end.
+
+        Args:
+            ids: The ids.
+            unknowns: What to write for each unknown piece; by default ` ⁇ `.
+        """
+        pieces = self._piece_indices(ids)
+        if unknowns:
+            written = iter(unknowns)
+            spelt = [self.processor.id_to_piece(i) if i else next(written) for i in pieces]
+            return self.processor.decode_pieces(spelt)
+        return self.processor.decode_ids(pieces)
+
+    def restore(self, text: str, source: str) -> str:
+        """Restores the capitals and digits that `lowercase` removes.
+
+        Args:
+            text: A translation.
+            source: The sentence that was translated; digits are copied from it.
+
+        Returns:
+            The text with capitals and digits, or the same text if the tokenizer keeps both.
+        """
+        return restore(text, source, self.truecaser) if self.lowercase else text
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """Returns a label for each id, with a leading `▁` where a word begins."""
+        special = {self.pad_id: "<pad>", self.start_id: "<start>", self.end_id: "<end>"}
+        special[self.unk_id] = "<unk>"
+        piece = self.processor.id_to_piece
+        return self._labelled([special[i] if i in special else piece(i) for i in map(int, ids)])
+
+    def _labelled(self, pieces: Iterable[str]) -> list[str]:
+        shown = symbols.labels(self.tags)
+        return [shown.get(piece, piece) for piece in pieces]
+
+    def _piece_indices(self, ids: Iterable[int]) -> list[int]:
+        """Returns the indices of the pieces in the SentencePiece model."""
+        left_out = (self.pad_id, self.start_id, self.end_id)
+        return [0 if i == self.unk_id else i for i in map(int, ids) if i not in left_out]
+
+    @property
+    def fingerprint(self) -> bytes:
+        """A hash of everything that `encode` depends on."""
+        return hashlib.sha256(self.content + bytes([self.lowercase])).digest()
+
+    def save(self, path: Path) -> None:
+        """Writes the model, its settings and the truecaser, if there is one.
+
+        Args:
+            path: Where the model goes, such as `source.model`. The other files have the same name
+                with another suffix.
+
+        Raises:
+            DataError: If a file cannot be written.
+        """
+        settings = {
+            "lowercase": self.lowercase,
+            "tags": self.tags,
+            "sha256": hashlib.sha256(self.content).hexdigest(),
+        }
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write_bytes(path, self.content)
+            if self.truecaser:
+                self.truecaser.save(path.with_suffix(".truecase.tsv"))
+            atomic_write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
+        except OSError as error:
+            raise DataError(f"Cannot write the tokenizer {path}: {error.strerror}") from error
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        """Reads what `save` wrote.
+
+        Raises:
+            DataError: One line that names the file that is missing or damaged.
+        """
+        settings_file = path.with_suffix(".json")
+        try:
+            settings = json.loads(settings_file.read_text(encoding="utf-8"))
+            lowercase, sha256 = bool(settings["lowercase"]), settings["sha256"]
+            tags = settings.get("tags", ())
+        except OSError as error:
+            raise DataError(f"Cannot read {settings_file}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{settings_file} is damaged") from error
+        tokenizer = cls(path, lowercase, tags=tags)
+        if hashlib.sha256(tokenizer.content).hexdigest() != sha256:
+            raise DataError(f"{path} is not the model that {settings_file} names")
+        truecase_file = path.with_suffix(".truecase.tsv")
+        if truecase_file.exists():
+            tokenizer.truecaser = Truecaser.load(truecase_file)
+        return tokenizer
+
+
+def training_sentences(pairs: Sequence[tuple[str, str]], side: int) -> Iterator[str]:
+    """Returns the sentences of one side to train a tokenizer on.
+
+    Args:
+        pairs: The training pairs.
+        side: 0 for the sources, 1 for the targets.
+
+    Returns:
+        All sentences, or about a million of them, evenly spaced, if there are more. SentencePiece
+        keeps them in memory.
+    """
+    step = -(-len(pairs) // MAX_TRAINING_SENTENCES) or 1
+    return (pairs[index][side] for index in range(0, len(pairs), step))
+
+
+def bpemb_url(language: str) -> str:
+    """Returns the address of the folder with the official files of a language."""
+    from bpemb import BPEmb
+
+    # The multilingual models have moved.
+    base = BPEmb.base_url_multi if language == "multi" else BPEmb.base_url
+    return f"{base}{language}"
+
+
+def _official_bpemb(model_file: Path) -> BPEmb:
+    from bpemb import BPEmb
+
+    # Without `lang`, BPEmb requires an `emb_file`, which `segmentation_only` leaves unread.
+    return BPEmb(
+        model_file=model_file, emb_file=model_file, preprocess=True, segmentation_only=True
+    )

@@ -1,0 +1,233 @@
+"""From a corpus to the tokenizers and the training and validation batches of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer_tf.checkpoint import (
+    CONFIG_FILE,
+    SOURCE_MODEL,
+    TARGET_MODEL,
+    TOKENIZER_FOLDER,
+    save_checkpoint,
+)
+from transformer_tf.config import Config, load_saved_config, save_config
+from transformer_tf.errors import DataError
+from transformer_tf.text.batching.batches import Batches
+from transformer_tf.text.batching.encoded import EncodedPairs, cached_pairs, encode_pairs
+from transformer_tf.text.corpora.corpus import (
+    HELD_OUT,
+    Corpus,
+    cache_directory,
+    load_held_out,
+    tag_names,
+)
+from transformer_tf.text.corpora.pairs import StoredPairs
+from transformer_tf.text.corpora.sources import data_directory
+from transformer_tf.text.corpora.variants import with_variants
+from transformer_tf.text.tokenization.restoring import Truecaser
+from transformer_tf.text.tokenization.tokenizer import Tokenizer, training_sentences
+from transformer_tf.training.distribution import ProcessGroup, check_equal
+from transformer_tf.training.run_folder import CORPUS_FILE
+from transformer_tf.utils.files import atomic_write_bytes
+
+_HASH_BLOCK = 1_000_000  # ids hashed at a time, since all of them may not fit in memory
+
+
+def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    """Loads official tokenizers or trains new ones on the training pairs.
+
+    Args:
+        config: The configuration; its `data` and `tokenizer` sections are used.
+        corpus: The corpus. Official tokenizers learn capitalisation from it.
+        folder: The folder to write trained models to.
+
+    Returns:
+        The source and the target tokenizer.
+    """
+    data, settings = config.data, config.tokenizer
+    sources, targets = (training_sentences(corpus.train, side) for side in (0, 1))
+    if settings.kind == "bpemb":
+        directory = data_directory(data)
+        source = Tokenizer.official(data.source_language, settings.vocab_size, directory)
+        target = Tokenizer.official(data.target_language, settings.vocab_size, directory)
+        target.truecaser = Truecaser.learn(targets)
+        return source, target
+    (folder / TOKENIZER_FOLDER).mkdir(parents=True, exist_ok=True)
+    tags = tag_names(data)
+    if settings.shared:
+        sentences = chain(sources, targets)
+        shared = Tokenizer.train(sentences, settings.vocab_size, folder / SOURCE_MODEL, tags)
+        return shared, shared
+    return (
+        Tokenizer.train(sources, settings.vocab_size, folder / SOURCE_MODEL, tags),
+        Tokenizer.train(targets, settings.vocab_size, folder / TARGET_MODEL),
+    )
+
+
+def start_checkpoint(
+    config: Config, corpus: Corpus, folder: Path, group: ProcessGroup
+) -> tuple[Tokenizer, Tokenizer]:
+    """Makes the tokenizers of a new run and writes its checkpoint, without the weights.
+
+    Args:
+        config: The configuration of the run.
+        corpus: The corpus.
+        folder: The folder of the run.
+        group: The processes of the run. Each makes the same tokenizers; the main process writes.
+
+    Returns:
+        The source and the target tokenizer.
+
+    Raises:
+        ConfigError: If the processes made different tokenizers.
+    """
+    if group.is_main:
+        corpus.save_held_out(folder)
+        tokenizers = make_tokenizers(config, corpus, folder)
+    else:
+        with tempfile.TemporaryDirectory() as scratch:
+            tokenizers = make_tokenizers(config, corpus, Path(scratch))
+    fingerprint = "".join(tokenizer.fingerprint.hex() for tokenizer in tokenizers)
+    check_equal(group, "tokenizers", fingerprint)
+    if group.is_main:
+        save_checkpoint(folder, config, *tokenizers)
+    return tokenizers
+
+
+def resume_checkpoint(
+    config: Config, corpus: Corpus, folder: Path, group: ProcessGroup
+) -> tuple[Tokenizer, Tokenizer]:
+    """Reads the tokenizers of a run and updates its saved configuration.
+
+    Args:
+        config: The configuration to resume the run with.
+        corpus: The corpus.
+        folder: The folder of the run.
+        group: The processes of the run.
+
+    Returns:
+        The source and the target tokenizer.
+
+    Raises:
+        DataError: If the corpus has other held-out pairs than the run.
+    """
+    for name in HELD_OUT:
+        if load_held_out(folder, name) != list(getattr(corpus, name)):
+            raise DataError(f"The {name} pairs are not those that the run in {folder} began with")
+    tokenizers = Tokenizer.load(folder / SOURCE_MODEL), Tokenizer.load(folder / TARGET_MODEL)
+    if group.is_main and load_saved_config(folder / CONFIG_FILE) != config:
+        save_config(config, folder / CONFIG_FILE)
+    return tokenizers
+
+
+class TrainingData:
+    """The encoded pairs of a corpus as training and validation batches.
+
+    Args:
+        config: The configuration; its `data`, `tokenizer` and `training` sections are used.
+        corpus: The corpus.
+        tokenizers: The source and the target tokenizer.
+        rows_multiple: The number of rows of each batch is a multiple of this.
+
+    Attributes:
+        train: The training batches. With BPE-dropout each epoch is encoded anew.
+        validation: The validation batches.
+        over_length: Number of pairs of each split that exceed `data.max_length`.
+        fingerprint: A hash of the training pairs.
+
+    Raises:
+        DataError: If a split has no pair within `data.max_length`.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        corpus: Corpus,
+        tokenizers: tuple[Tokenizer, Tokenizer],
+        rows_multiple: int = 1,
+    ):
+        self.config = config.data
+        self.corpus = corpus
+        self.tokenizers = tokenizers
+        self.over_length: dict[str, int] = {}
+        training = config.training
+
+        def batches(pairs: EncodedPairs, shuffle: bool, **options: Any) -> Batches:
+            return Batches(
+                pairs,
+                training.tokens_per_batch,
+                training.max_shapes,
+                training.seed,
+                shuffle=shuffle,
+                rows_multiple=rows_multiple,
+                **options,
+            )
+
+        train_pairs = self._with_variants(training.seed)
+        encoded = self._encode(train_pairs, "train")
+        if config.tokenizer.dropout:
+
+            def resample(epoch: int) -> EncodedPairs:
+                return encode_pairs(
+                    train_pairs,
+                    *tokenizers,
+                    config.data.max_length,
+                    dropout=config.tokenizer.dropout,
+                    seed=(training.seed, epoch),
+                )
+
+            longest = config.data.max_length + 2  # start and end
+            self.train = batches(encoded, shuffle=True, resample=resample, max_length=longest)
+        else:
+            self.train = batches(encoded, shuffle=True)
+        self.validation = batches(self._encode(corpus.validation, "validation"), shuffle=False)
+        self.fingerprint = _fingerprint(self.train.pairs)
+
+    def write_summary(self, folder: Path) -> None:
+        """Writes the number of pairs kept, removed and of each source to `corpus.json`."""
+        summary = self.corpus.summary() | {"over max_length": self.over_length}
+        atomic_write_bytes(folder / CORPUS_FILE, json.dumps(summary, indent=2).encode())
+
+    def table(self) -> str:
+        """Formats the number of pairs that each cleaning step removed, and those left."""
+        table = self.corpus.table()
+        over = ", ".join(f"{count} {name}" for name, count in self.over_length.items())
+        variants = " (of train with its variants)" if self.config.variants else ""
+        return (
+            f"{table}\nover {self.config.max_length} sub-words and not trained on: {over}{variants}"
+        )
+
+    def _with_variants(self, seed: int) -> StoredPairs:
+        corpus = self.corpus
+        if not self.config.variants:
+            return corpus.train
+        held_out = chain(corpus.validation, corpus.test)
+        folder = cache_directory(self.config)
+        return with_variants(corpus.train, held_out, self.config.variants, seed, folder)
+
+    def _encode(self, pairs: StoredPairs, name: str) -> EncodedPairs:
+        """Encodes a split, without the pairs that are too long."""
+        max_length, folder = self.config.max_length, cache_directory(self.config)
+        encoded = cached_pairs(pairs, *self.tokenizers, max_length, folder)
+        self.over_length[name] = len(pairs) - len(encoded)
+        if not len(encoded):
+            raise DataError(f"No {name} pair is left within data.max_length={max_length}")
+        return encoded
+
+
+def _fingerprint(pairs: EncodedPairs) -> str:
+    digest = hashlib.sha256()
+    for side in (pairs.source, pairs.target):
+        digest.update(np.ascontiguousarray(side.lengths, dtype="int64").tobytes())
+        for begin in range(0, len(side.ids), _HASH_BLOCK):
+            block = side.ids[begin : begin + _HASH_BLOCK]
+            digest.update(np.ascontiguousarray(block, dtype="int32").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,85 @@
+"""A validation: metrics on held-out pairs, scores of their translations, sample translations."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import keras
+
+from transformer_tf.evaluation.scores import score
+from transformer_tf.training.stream import BatchStream, as_dataset
+
+
+class SampleTranslator(Protocol):
+    """The methods of a translator that a validation uses."""
+
+    def translate(self, texts: Sequence[str], *, n_best: int) -> list[str]:
+        """Translates sentences; `n_best` is 1, for one translation each."""
+
+    def fits(self, text: str) -> bool:
+        """Returns whether the text is one segment, short enough for the model."""
+
+    def attend(self, text: str) -> Any:
+        """Translates a text and returns the translation with its attention scores."""
+
+
+@dataclasses.dataclass
+class Sample:
+    """A sample sentence, its translation and, unless the sentence is too long, its attention."""
+
+    sentence: str
+    translation: str
+    attention: Any = None
+
+
+def evaluate(training_model: keras.Model, stream: BatchStream) -> dict[str, float]:
+    """Computes loss, accuracy and perplexity over all batches of an epoch."""
+    steps = stream.steps_per_epoch
+    metrics = training_model.evaluate(
+        as_dataset(lambda: stream.take(0, steps), steps),
+        steps=steps,
+        verbose=0,
+        return_dict=True,
+    )
+    return {name: float(value) for name, value in metrics.items() if name != "tokens"}
+
+
+def score_translations(
+    translator: SampleTranslator, pairs: Sequence[tuple[str, str]], count: int
+) -> dict[str, float]:
+    """Translates some of the pairs and computes BLEU and chrF.
+
+    Args:
+        translator: The translator.
+        pairs: Sentences and their references.
+        count: Number of pairs to translate. They are spread evenly over `pairs`, because many
+            corpora begin with their shortest sentences.
+    """
+    count = min(count, len(pairs))
+    if not count:
+        return {}
+    chosen = [pairs[number * len(pairs) // count] for number in range(count)]
+    translations = translator.translate([source for source, _ in chosen], n_best=1)
+    scores = score(translations, [target for _, target in chosen])
+    return {"bleu": scores.bleu, "chrf": scores.chrf}
+
+
+def translate_sample(translator: SampleTranslator, sentence: str) -> Sample:
+    """Translates a sample sentence; with its attention, if it is short enough for the model."""
+    if translator.fits(sentence):
+        attention = translator.attend(sentence)
+        return Sample(sentence, attention.translation, attention)
+    (translation,) = translator.translate([sentence], n_best=1)
+    return Sample(sentence, translation)
+
+
+def is_better(score: float, best: float | None, metric: str) -> bool:
+    """Returns whether a score is better than the best so far. A lower perplexity is better."""
+    if not math.isfinite(score):
+        return False
+    if best is None:
+        return True
+    return score < best if metric == "perplexity" else score > best

@@ -1,0 +1,1 @@
+"""Small helpers: atomic file writes, text tables, the start of a command."""

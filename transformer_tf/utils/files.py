@@ -1,0 +1,60 @@
+"""Atomic file writes, and the file formats of figures."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+FILE_SUFFIXES = (".png", ".svg", ".pdf")
+"""The formats of figures. This module imports no matplotlib, so commands check names at once."""
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Replaces a file once its new content is complete and on disk.
+
+    A reader sees the old file or the new one, never a part of it.
+
+    Args:
+        path: The file to write, in an existing folder. An existing file is replaced.
+
+    Yields:
+        The temporary file to write to: a hidden file in the same folder with the same suffixes.
+        Its name is unique, so several processes may write `path` at the same time.
+
+    Raises:
+        OSError: If the file cannot be written. Its file name is `path`; an existing file is
+            unchanged and the temporary file is deleted.
+    """
+    partial = path.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.part.{path.name}")
+    try:
+        yield partial
+        with partial.open("rb+") as file:  # Windows requires write access for fsync
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:  # name `path`, not the temporary file
+        reason = error.strerror or " ".join(str(error).split())
+        raise OSError(error.errno, reason, str(path)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+
+
+def atomic_write_bytes(path: Path, content: bytes) -> None:
+    """Writes `content` to a file atomically.
+
+    Raises:
+        OSError: See `atomic_write`.
+    """
+    with atomic_write(path) as partial:
+        partial.write_bytes(content)
+
+
+def remove_partial_files(folder: Path) -> None:
+    """Deletes the temporary files that killed processes left in a folder."""
+    for path in folder.glob(".*-*.part.*"):
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -1,0 +1,129 @@
+"""Start-up and error handling that all commands share."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from transformer_tf.errors import TransformerTFError
+
+STARTED = time.monotonic()
+
+
+def command_line(name: str) -> str:
+    """Returns how to call a command: as a script in a checkout, else by its installed name."""
+    script = Path(__file__).resolve().parents[2] / "scripts" / f"{name}.py"
+    return f"python scripts/{name}.py" if script.is_file() else f"transformer-tf-{name}"
+
+
+def import_keras_quietly(compute: bool = True) -> None:
+    """Imports Keras and its back end without their log messages.
+
+    TensorFlow's C++ code writes to file descriptor 2 before any log level takes effect. That
+    output is captured, and shown only if the import fails.
+
+    Args:
+        compute: Whether the back end may look for devices. If several processes join a run,
+            they must join first.
+
+    Raises:
+        TransformerTFError: If Keras or its back end cannot be imported.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with quiet_stderr():
+        try:
+            import keras
+
+            if keras.backend.backend() == "jax":
+                _cache_compiled_programs()
+            if compute:  # the first operation makes TensorFlow log the devices it finds
+                keras.ops.zeros(1)
+        except (ImportError, ValueError) as error:  # for example, a misspelt KERAS_BACKEND
+            raise TransformerTFError(f"Keras cannot be started: {error}") from error
+
+
+def available_cpus() -> int:
+    """Returns the number of CPUs that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _cache_compiled_programs() -> None:
+    """Makes JAX keep compiled programs on disk for later processes.
+
+    TensorFlow's own cache saves only a third of the time and warns about the processor that
+    compiled a program, so it is not used.
+    """
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return  # the user's own cache
+    import jax
+    import pooch
+
+    folder = os.environ.get("TRANSFORMER_TF_CACHE") or pooch.os_cache("transformer_tf")
+    jax.config.update("jax_compilation_cache_dir", os.path.join(folder, "jax"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+
+
+def run_command(main: Callable[[], None]) -> int:
+    """Runs a command and reports an error as one line on stderr.
+
+    Returns:
+        The exit status: 0 for success, 1 after an error, 130 after Ctrl-C.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")  # Windows defaults to cp1252
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _run(main)
+
+
+def _run(main: Callable[[], None]) -> int:
+    try:
+        main()
+        sys.stdout.flush()
+        return 0
+    except TransformerTFError as error:
+        message = str(error)
+    except BrokenPipeError:
+        # The reader closed the pipe, as `head` does. Without this, Python reports an error at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        message = f"{where}{error.strerror or error}"
+    except KeyboardInterrupt as interrupt:
+        print(f"\n{str(interrupt) or 'stopped'}", file=sys.stderr)
+        return 130
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return 1
+
+
+def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
+    """Prints a warning as one line, without its place in the code."""
+    print(f"warning: {' '.join(str(message).split())}", file=file or sys.stderr)
+
+
+@contextlib.contextmanager
+def quiet_stderr() -> Iterator[None]:
+    """Captures what native code writes to file descriptor 2; shows it only after an exception."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with tempfile.TemporaryFile() as captured:
+        os.dup2(captured.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            captured.seek(0)
+            os.write(saved, captured.read())
+            raise
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)

@@ -1,0 +1,86 @@
+"""The weights of a checkpoint as NumPy arrays, read without Keras."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer_tf.errors import CheckpointError
+
+# Keras stores the model's own layers under the names of their classes, numbered.
+ROOT_NAMES = {
+    "layers/positional_embedding/": "source_embedding/",
+    "layers/positional_embedding_1/": "target_embedding/",
+    "layers/dense/": "output_projection/",
+}
+
+
+def current_name(name: str) -> str:
+    """Converts the name of a weight in an older file, which has a norm inside a `Residual` layer.
+
+    Args:
+        name: A name in a `.weights.h5` file, such as
+            `encoder/layers/encoder_layer/feed_forward_residual/norm/vars/0`.
+
+    Returns:
+        The current name, such as `encoder/layers/encoder_layer/feed_forward_norm/vars/0`.
+    """
+    return name.replace("_residual/norm/", "_norm/")
+
+
+def read_weights(path: Path) -> dict[str, Any]:
+    """Reads a `.weights.h5` file.
+
+    Args:
+        path: The file, with float16 or float32 weights.
+
+    Returns:
+        Nested dictionaries of layer names, with a list of layers for each stack. Each layer with
+        weights has a tuple of float32 arrays: (kernel, bias) in
+        `weights["encoder"]["layers"][0]["self_attention"]["query_projection"]`.
+
+    Raises:
+        CheckpointError: If the file is damaged, or has weights that are NaN or infinite.
+    """
+    import h5py
+
+    arrays: dict[str, np.ndarray] = {}
+
+    def read(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            arrays[current_name(name)] = item[()].astype("float32")
+
+    try:
+        with h5py.File(path) as file:
+            file.visititems(read)
+    except (OSError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{path} is damaged: {reason[:150]}") from error
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
+    return _nested(arrays)
+
+
+def _nested(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, array in sorted(arrays.items()):
+        for keras_name, layer_name in ROOT_NAMES.items():
+            if name.startswith(keras_name):
+                name = layer_name + name.removeprefix(keras_name)
+        *path, _vars, number = name.split("/")
+        branch = tree
+        for part in path[:-1]:
+            branch = branch.setdefault(part, {})
+        branch[path[-1]] = (*branch.get(path[-1], ()), array)
+    for stack in ("encoder", "decoder"):
+        layers = tree[stack]["layers"]
+        # encoder_layer, encoder_layer_1, …, encoder_layer_10
+        tree[stack]["layers"] = [layers[name] for name in sorted(layers, key=_number)]
+    return tree
+
+
+def _number(name: str) -> int:
+    last = name.rpartition("_")[2]
+    return int(last) if last.isdigit() else 0
