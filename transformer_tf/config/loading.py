@@ -58,7 +58,36 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
             message is one line that names the key and suggests the nearest valid one.
     """
     values = {} if path is None else _read_values(Path(path))
-    return _make_config(values, overrides)
+    config = _make_config(values, overrides)
+    start = config.training.start_from
+    return config if start is None else _with_sizes_of(start.expanduser(), values, overrides)
+
+
+def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any], overrides: Sequence[str]) -> Config:
+    """Completes a configuration with the tokenizers and the sizes of a checkpoint.
+
+    Raises:
+        ConfigError: If it has no configuration, or if a given value differs from its.
+    """
+    if not (checkpoint / "config.yaml").is_file():
+        raise ConfigError(f"training.start_from={checkpoint} is not a checkpoint")
+    theirs = dict(_flatten(_read_yaml(checkpoint / "config.yaml")))
+    sizes = {
+        key: value for key, value in theirs.items() if key.startswith(("model.", "tokenizer."))
+    }
+    config = _make_config({**sizes, **values}, overrides)
+    expected = load_saved_config(checkpoint / "config.yaml")
+    for section in ("model", "tokenizer"):
+        for field in dataclasses.fields(getattr(config, section)):
+            ours, kept = (
+                getattr(getattr(each, section), field.name) for each in (config, expected)
+            )
+            if ours != kept and "dropout" not in field.name:
+                raise ConfigError(
+                    f"{section}.{field.name}={ours} differs from the {kept} of "
+                    f"training.start_from={checkpoint}: leave it out"
+                )
+    return config
 
 
 def load_saved_config(path: Path, overrides: Sequence[str] = ()) -> Config:

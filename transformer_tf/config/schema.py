@@ -59,8 +59,8 @@ class DataConfig:
         files: The training pairs of `corpus: files`. A list of `[FILE]` (lines of source, tab,
             target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence on each line).
             Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.
-        validation_files: The validation pairs; by default drawn from `files`.
-        test_files: The test pairs; by default drawn from `files`.
+        validation_files: The validation pairs of any corpus; by default its own or drawn.
+        test_files: The test pairs of any corpus; by default its own or drawn.
         swap: Whether the target comes first in these files.
         mix: Further training pairs for any corpus, a list such as
             `[{files: [a.tsv], weight: 0.5, tag: bt}]`. `tag` puts a source token in front.
@@ -182,6 +182,8 @@ class TrainingConfig:
         tensorboard: Whether to write curves, sample translations and their attention for
             TensorBoard.
         seed: Seed of all random numbers.
+        start_from: A checkpoint to go on from: its weights, tokenizers and sizes, with a new
+            optimizer. By default the weights are random.
         directory: Folder of the run; by default a new one in `runs`.
         samples: Sentences to translate at each validation.
     """
@@ -207,6 +209,7 @@ class TrainingConfig:
     save_minutes: PositiveFloat = 5.0
     tensorboard: bool = False
     seed: Seed = 0
+    start_from: Path | None = None
     directory: Path | None = None
     samples: tuple[str, ...] = SAMPLES
 
@@ -436,10 +439,12 @@ class Config:
                     f"data.{key} is a list of [FILE] and [SOURCE, TARGET], such as "
                     '[["a.tsv"], ["b.en.gz", "b.de.gz"]]'
                 )
-            if entries and self.data.corpus != "files":
-                raise ConfigError(f"data.{key} needs data.corpus=files, not {self.data.corpus}")
-        if self.data.swap and self.data.corpus != "files":
-            raise ConfigError(f"data.swap needs data.corpus=files, not {self.data.corpus}")
+        if self.data.files and self.data.corpus != "files":
+            raise ConfigError(f"data.files needs data.corpus=files, not {self.data.corpus}")
+        if self.data.swap and not any(lists.values()):
+            raise ConfigError(
+                "data.swap is for data.files, data.validation_files and data.test_files"
+            )
         if self.data.corpus == "files" and not self.data.files:
             raise ConfigError(
                 'data.corpus=files needs data.files, such as [["a.tsv"], ["b.en.gz", "b.de.gz"]]'

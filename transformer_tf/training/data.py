@@ -16,10 +16,11 @@ from transformer_tf.checkpoint import (
     SOURCE_MODEL,
     TARGET_MODEL,
     TOKENIZER_FOLDER,
+    open_checkpoint,
     save_checkpoint,
 )
 from transformer_tf.config import Config, load_saved_config, save_config
-from transformer_tf.errors import DataError
+from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import EncodedPairs, cached_pairs, encode_pairs
 from transformer_tf.text.corpora.corpus import (
@@ -42,7 +43,7 @@ _HASH_BLOCK = 1_000_000  # ids hashed at a time, since all of them may not fit i
 
 
 def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    """Loads official tokenizers or trains new ones on the training pairs.
+    """Loads tokenizers or trains new ones on the training pairs.
 
     Args:
         config: The configuration; its `data` and `tokenizer` sections are used.
@@ -51,8 +52,14 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
 
     Returns:
         The source and the target tokenizer.
+
+    Raises:
+        CheckpointError: If `training.start_from` is not a complete checkpoint.
+        ConfigError: If `data.mix` has tags that its tokenizer lacks.
     """
     data, settings = config.data, config.tokenizer
+    if config.training.start_from is not None:
+        return _tokenizers_of(config.training.start_from.expanduser(), tag_names(data))
     sources, targets = (training_sentences(corpus.train, side) for side in (0, 1))
     if settings.kind == "bpemb":
         directory = data_directory(data)
@@ -70,6 +77,17 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
         Tokenizer.train(sources, settings.vocab_size, folder / SOURCE_MODEL, tags),
         Tokenizer.train(targets, settings.vocab_size, folder / TARGET_MODEL),
     )
+
+
+def _tokenizers_of(checkpoint: Path, tags: tuple[str, ...]) -> tuple[Tokenizer, Tokenizer]:
+    _, _, source, target = open_checkpoint(checkpoint)
+    if tags and not source.has_reserved:
+        raise ConfigError(
+            f"The tokenizer of training.start_from={checkpoint} has no reserved sub-words, so "
+            f"data.mix can have no tags, but has {', '.join(tags)}"
+        )
+    source.tags = tags or source.tags
+    return source, target
 
 
 def start_checkpoint(

@@ -17,6 +17,7 @@ from transformer_tf.checkpoint import (
     LAST_WEIGHTS,
     build_model,
     load_weights,
+    open_checkpoint,
     save_weights,
 )
 from transformer_tf.config import Config, TrainingConfig
@@ -155,7 +156,9 @@ class Trainer:
         keras.utils.set_random_seed(training.seed)
         self.model = build_model(config, *tokenizers)
         self.translation_model = translation_copy or self.model
-        if config.tokenizer.init_embeddings:
+        if training.start_from is not None and not resume:
+            load_weights(self.model, open_checkpoint(training.start_from.expanduser())[1])
+        elif config.tokenizer.init_embeddings:
             self._init_embeddings()
         self.training_model = compile_training_model(self.model, config, self.max_steps)
         self.average = WeightAverage(training.average_decay) if training.average_decay else None

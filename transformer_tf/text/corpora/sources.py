@@ -105,19 +105,18 @@ def list_sources(data: DataConfig, removed: dict[str, int]) -> list[Source]:
         sources.append(Source(name, readers[name]))
     elif name.startswith("tfds:"):
         sources.append(Source(name, lambda: _read_tfds(data)))
-    elif name == "files":
-        for split, entries in (
-            (TRAIN, data.files),
-            (VALIDATION, data.validation_files),
-            (TEST, data.test_files),
-        ):
-            sources += [_file_source(entry, split, data, data.swap, removed) for entry in entries]
-    else:
+    elif name != "files":
         close = difflib.get_close_matches(name.lower(), CORPUS_NAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise DataError(
             f"Unknown corpus {name!r}: choose from {', '.join(CORPUS_NAMES)} and tfds:NAME.{hint}"
         )
+    for split, entries in (
+        (TRAIN, data.files),
+        (VALIDATION, data.validation_files),
+        (TEST, data.test_files),
+    ):
+        sources += [_file_source(entry, split, data, data.swap, removed) for entry in entries]
     for each in data.mix:
         source = _file_source(each.files, TRAIN, data, each.swap, removed)
         sources.append(dataclasses.replace(source, weight=each.weight, tag=each.tag, mixed=True))
