@@ -1,0 +1,114 @@
+"""Runs that start from a checkpoint: its tokenizers, sizes and weights."""
+
+import shutil
+
+import numpy as np
+import pytest
+import sentencepiece
+
+from tests.conftest import ENGLISH, GERMAN
+from tests.training.test_trainer import data  # noqa: F401
+from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
+from transformer_tf.config import load_config, load_run_config
+from transformer_tf.errors import CheckpointError, ConfigError
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.training.trainer import Trainer
+
+# Without the sizes, which the checkpoint has.
+SETTINGS = [
+    "data.corpus=tatoeba",
+    "data.validation_size=9",
+    "data.test_size=5",
+    "training.tokens_per_batch=300",
+    "training.max_shapes=2",
+    "training.samples=[]",
+]
+
+
+def fine_tune(data, checkpoint, *overrides):  # noqa: F811
+    start = [f"data.directory={data}", f"training.start_from={checkpoint}"]
+    return load_config(None, [*SETTINGS, *start, *overrides])
+
+
+def test_the_sizes_are_those_of_the_checkpoint(data, checkpoint):  # noqa: F811
+    theirs = load_config(checkpoint / "config.yaml")
+    config = fine_tune(data, checkpoint, "model.dropout_rate=0.3", "model.d_model=8")
+    assert (config.model.d_model, config.model.num_heads, config.model.d_ff) == (8, 2, 16)
+    assert config.tokenizer == theirs.tokenizer
+    assert config.model.dropout_rate == 0.3
+    assert config.training.tokens_per_batch == 300
+
+
+@pytest.mark.parametrize("override", ["model.d_model=128", "tokenizer.vocab_size=400"])
+def test_another_size_is_an_error(data, checkpoint, override, tmp_path):  # noqa: F811
+    """On the command line and in a file, even if it is the default of the key."""
+    key, value = override.split("=")
+    section, name = key.split(".")
+    path = tmp_path / "c.yaml"
+    path.write_text(f"{section}:\n  {name}: {value}\ntraining:\n  start_from: {checkpoint}\n")
+    for load in (lambda: fine_tune(data, checkpoint, override), lambda: load_config(path)):
+        with pytest.raises(ConfigError, match=f"{override} differs from .*: leave it out") as error:
+            load()
+        assert "\n" not in str(error.value)
+
+
+def test_a_folder_that_is_no_checkpoint(data, checkpoint, tmp_path):  # noqa: F811
+    with pytest.raises(ConfigError, match="is not a checkpoint"):
+        fine_tune(data, tmp_path)
+    copy = shutil.copytree(checkpoint, tmp_path / "copy")
+    config = fine_tune(data, copy)
+    (copy / "last.weights.h5").unlink()
+    with pytest.raises(CheckpointError, match="has no weights yet"):
+        Trainer(config, tmp_path / "run")
+
+
+def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):  # noqa: F811
+    """The run begins with the checkpoint's weights and tokenizers; its optimizer is new."""
+    _, model, source, target = load_checkpoint(checkpoint)
+    with Trainer(fine_tune(data, checkpoint), tmp_path / "run") as trainer:
+        for start, theirs in zip(trainer.model.get_weights(), model.get_weights(), strict=True):
+            np.testing.assert_array_equal(start, theirs)
+        assert trainer.source_tokenizer.fingerprint == source.fingerprint
+        assert trainer.target_tokenizer.fingerprint == target.fingerprint
+        assert int(trainer.training_model.optimizer.iterations.value) == 0
+
+
+def test_a_run_resumes_without_the_checkpoint(data, checkpoint, tmp_path):  # noqa: F811
+    copy = shutil.copytree(checkpoint, tmp_path / "copy")
+    folder = tmp_path / "run"
+    Trainer(fine_tune(data, copy, "training.max_steps=2"), folder).fit()
+    shutil.rmtree(copy)
+    trained = load_checkpoint(folder)[1].get_weights()
+    longer = load_run_config(folder, ["training.max_steps=3"])
+    with Trainer(longer, folder, resume=True) as trainer:
+        for resumed, last in zip(trainer.model.get_weights(), trained, strict=True):
+            np.testing.assert_array_equal(resumed, last)
+        assert [row["step"] for row in trainer.fit()][-1] == 3
+
+
+def test_tags_need_the_reserved_sub_words(data, checkpoint, tmp_path):  # noqa: F811
+    extra = tmp_path / "extra.tsv"
+    extra.write_text("A red dog.\tEin roter Hund.\n")
+    mix = f"data.mix=[{{files: [{extra}], tag: bt}}]"
+    with Trainer(fine_tune(data, checkpoint, mix), tmp_path / "with") as trainer:
+        assert trainer.source_tokenizer.tags == ("bt",)
+
+    old = shutil.copytree(checkpoint, tmp_path / "old")
+    for name, sentences in (("source", ENGLISH), ("target", GERMAN)):
+        path = old / "tokenizers" / f"{name}.model"
+        with path.open("wb") as file:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(sentences),
+                model_writer=file,
+                model_type="bpe",
+                vocab_size=326,
+                byte_fallback=True,
+                minloglevel=2,
+            )
+    tokenizers = [Tokenizer(old / "tokenizers" / f"{name}.model") for name in ("source", "target")]
+    save_checkpoint(old, load_config(checkpoint / "config.yaml"), *tokenizers)
+    with pytest.raises(ConfigError, match="no reserved sub-words.*but has bt") as error:
+        Trainer(fine_tune(data, old, mix), tmp_path / "without")
+    assert "\n" not in str(error.value)
+    with Trainer(fine_tune(data, old), tmp_path / "untagged") as trainer:
+        assert trainer.source_tokenizer.tags == ()
