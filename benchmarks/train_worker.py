@@ -31,6 +31,7 @@ def ours(config: Config) -> Train:
     import dataclasses
 
     from transformer_tf.training.model import compile_training_model
+    from transformer_tf.training.plan import plan_run
     from transformer_tf.training.stream import as_dataset
     from transformer_tf.transformer import Transformer
 
@@ -42,9 +43,8 @@ def ours(config: Config) -> Train:
         dtype=config.training.precision,
     )
     transformer.build()
-    # A cooldown would need the number of steps.
-    training = dataclasses.replace(config.training, cooldown_steps=0)
-    model = compile_training_model(transformer, dataclasses.replace(config, training=training))
+    plan = plan_run(config.training, steps_per_epoch=1000)
+    model = compile_training_model(transformer, config, plan)
 
     def train(batches: Sequence[Batch]) -> None:
         def weighted():

@@ -20,6 +20,8 @@ OPTIONS = [
     *SETTINGS,
     "training.max_steps=6",
     "training.validate_every=3",
+    "training.warmup_steps=1",  # a number: a share would depend on where the run is resumed
+    "training.learning_rate_scale=0.02",
     "training.max_shapes=1",
     "data.max_length=70",
     "training.clip_norm=1.0",

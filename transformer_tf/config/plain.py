@@ -5,6 +5,7 @@ Most of the 200 ms is the import of jsonargparse, which reads all others and rep
 
 from __future__ import annotations
 
+import contextlib
 import math
 import types
 from collections.abc import Mapping
@@ -49,9 +50,10 @@ def _typed(value: Any, hint: Any) -> Any:
     """Converts a value to the type of its key; raises a TypeError if it has another type."""
     kind, options = get_origin(hint), get_args(hint)
     if kind in (Union, types.UnionType):
-        if value is None or value == "null":
-            return _typed(None, type(None) if type(None) in options else options[0])
-        return _typed(value, options[0])
+        for option in options:
+            with contextlib.suppress(TypeError):
+                return _typed(None if value == "null" else value, option)
+        raise TypeError(value)
     if isinstance(value, str):
         if hint is str or (kind is Literal and value in options):
             return value

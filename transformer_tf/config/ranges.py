@@ -27,6 +27,11 @@ Ratio = Annotated[float, _at_least_1]
 Share = Annotated[float, Range("at least 0 and less than 1", lambda value: 0 <= value < 1)]
 PositiveShare = Annotated[float, Range("more than 0 and at most 1", lambda value: 0 < value <= 1)]
 Variants = Annotated[float, Range("at least 0 and less than 100", lambda value: 0 <= value < 100)]
+_STEPS = "a number of steps, at least 1, or a share of the run, at most 0.5"
+StepsOrShare = Annotated[int | float, Range(_STEPS, lambda value: _is_steps_or_share(value))]
+StepsOrShareOrNone = Annotated[
+    int | float, Range(f"0, {_STEPS}", lambda value: value == 0 or _is_steps_or_share(value))
+]
 Seed = Annotated[int, Range("at least 0 and less than 2**32", lambda value: 0 <= value < 2**32)]
 
 
@@ -61,3 +66,7 @@ def _ranges(section: type) -> dict[str, list[Range]]:
         ]
         for key, hint in hints.items()
     }
+
+
+def _is_steps_or_share(value: float) -> bool:
+    return value == int(value) if value >= 1 else 0 < value <= 0.5

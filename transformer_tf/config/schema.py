@@ -16,6 +16,8 @@ from transformer_tf.config.ranges import (
     Ratio,
     Seed,
     Share,
+    StepsOrShare,
+    StepsOrShareOrNone,
     Variants,
     check_ranges,
 )
@@ -161,17 +163,19 @@ class TrainingConfig:
         max_shapes: Largest number of different padded batch shapes.
         accumulation_steps: Number of batches whose gradients make one update, as if they were one
             batch.
-        warmup_steps: Number of updates until the learning rate reaches its maximum.
+        warmup_steps: Number of updates until the learning rate reaches its maximum; or, up to 0.5,
+            the share of the run's updates. The maximum of a share is the one of 4000 updates.
         learning_rate_scale: Factor on the learning rate of the paper's schedule.
         cooldown_steps: Number of updates at the end of the run over which the learning rate falls
-            to zero; 0 for none, as in the paper.
+            to zero; or, up to 0.5, their share of the run; 0 for none, as in the paper.
         clip_norm: Largest norm of the gradient of all weights; a larger gradient is scaled down.
         label_smoothing: Share of the probability that is spread over all tokens.
         average_decay: Decay per step of an exponential moving average of the weights, such as
             0.999, which is then validated and saved; 0 for the weights themselves.
         devices: Number of devices of this process that share each batch; more than 1 needs JAX.
         precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
-        validate_every: Number of batches between validations; by default one epoch.
+        validate_every: Number of batches between validations; by default an epoch, or a tenth of
+            a run of fewer than ten epochs.
         validation_translations: Number of sentences to translate at each validation for BLEU and
             chrF, spread over the validation set; 0 for none.
         best_metric: Metric of the best weights on the validation set: `perplexity`, or the `bleu`
@@ -194,9 +198,9 @@ class TrainingConfig:
     tokens_per_batch: PositiveInt = 1024
     max_shapes: PositiveInt = 16
     accumulation_steps: PositiveInt = 1
-    warmup_steps: PositiveInt = 4000
+    warmup_steps: StepsOrShare = 0.1
     learning_rate_scale: PositiveFloat = 1.0
-    cooldown_steps: NonNegativeInt = 0
+    cooldown_steps: StepsOrShareOrNone = 0
     clip_norm: PositiveFloat | None = None
     label_smoothing: Share = 0.0
     average_decay: Share = 0.0

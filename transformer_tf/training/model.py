@@ -8,7 +8,8 @@ from keras import ops
 from transformer_tf.config import Config
 from transformer_tf.training.losses import projected_cross_entropy
 from transformer_tf.training.optimizer import Adam
-from transformer_tf.training.schedule import TransformerSchedule
+from transformer_tf.training.plan import Plan
+from transformer_tf.training.schedule import PAPER_WARMUP_STEPS, TransformerSchedule
 
 
 class TrainingModel(keras.Model):
@@ -69,30 +70,20 @@ class TrainingModel(keras.Model):
         }
 
 
-def compile_training_model(
-    transformer: keras.Model, config: Config, max_steps: int | None = None
-) -> TrainingModel:
+def compile_training_model(transformer: keras.Model, config: Config, plan: Plan) -> TrainingModel:
     """Compiles a Transformer with its loss and the optimizer of §5.3, ready for `fit`.
 
     Args:
         transformer: The built model.
         config: The configuration.
-        max_steps: Number of batches in the whole training; `training.cooldown_steps` needs it.
+        plan: The plan of the run.
     """
     training = config.training
     model = TrainingModel(transformer, training.label_smoothing)
     several = training.accumulation_steps > 1
-    schedule = TransformerSchedule(
-        config.model.d_model,
-        training.warmup_steps,
-        training.learning_rate_scale,
-        training.accumulation_steps,
-        training.cooldown_steps,
-        None if max_steps is None else max_steps // training.accumulation_steps,
-    )
     model.compile(
         optimizer=Adam(
-            schedule,
+            _make_schedule(config, plan),
             beta_1=0.9,
             beta_2=0.98,
             epsilon=1e-9,
@@ -104,3 +95,20 @@ def compile_training_model(
     )
     model.optimizer.build(model.trainable_variables)
     return model
+
+
+def _make_schedule(config: Config, plan: Plan) -> TransformerSchedule:
+    training = config.training
+    scale = training.learning_rate_scale
+    if training.warmup_steps < 1:
+        # A shorter warm-up raises the highest rate of the paper's curve. A share of the run is
+        # the curve of 4 000 warm-up steps instead, with its time compressed or stretched.
+        scale *= (plan.warmup / PAPER_WARMUP_STEPS) ** 0.5
+    return TransformerSchedule(
+        config.model.d_model,
+        plan.warmup,
+        scale,
+        training.accumulation_steps,
+        plan.cooldown,
+        plan.updates,
+    )

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+PAPER_WARMUP_STEPS = 4000
+
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class TransformerSchedule(keras.optimizers.schedules.LearningRateSchedule):
@@ -29,7 +31,7 @@ class TransformerSchedule(keras.optimizers.schedules.LearningRateSchedule):
     def __init__(
         self,
         d_model: int,
-        warmup_steps: int = 4000,
+        warmup_steps: int = PAPER_WARMUP_STEPS,
         scale: float = 1.0,
         steps_per_update: int = 1,
         cooldown_steps: int = 0,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -41,6 +40,7 @@ from transformer_tf.training.callbacks import (
 from transformer_tf.training.data import TrainingData, resume_checkpoint, start_checkpoint
 from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
 from transformer_tf.training.model import compile_training_model
+from transformer_tf.training.plan import check_schedule, plan_run
 from transformer_tf.training.reports import Reporter
 from transformer_tf.training.run_folder import (
     check_unused,
@@ -84,7 +84,7 @@ class Trainer:
             single process cannot compute with variables that all processes share.
         training_model: The compiled model with its loss.
         progress: The progress of the run.
-        max_steps: Number of batches of the whole run.
+        plan: The plan of the run.
 
     Raises:
         ConfigError: If the folder holds files and `resume` is False, if another trainer uses the
@@ -151,7 +151,9 @@ class Trainer:
         self._validation_stream = BatchStream(
             self.data.validation, process_index=group.index, num_processes=group.size
         )
-        self.max_steps = _max_steps(training, self._stream.steps_per_epoch)
+        self.plan = plan_run(training, self._stream.steps_per_epoch)
+        if not resume:
+            check_schedule(training, self.plan)
 
         keras.utils.set_random_seed(training.seed)
         self.model = build_model(config, *tokenizers)
@@ -160,7 +162,7 @@ class Trainer:
             load_weights(self.model, open_checkpoint(training.start_from.expanduser())[1])
         elif config.tokenizer.init_embeddings:
             self._init_embeddings()
-        self.training_model = compile_training_model(self.model, config, self.max_steps)
+        self.training_model = compile_training_model(self.model, config, self.plan)
         self.average = WeightAverage(training.average_decay) if training.average_decay else None
         self._last_saved: int | None = None
         self.progress = Progress(fingerprint=self.data.fingerprint)
@@ -181,13 +183,14 @@ class Trainer:
             embedding.embeddings.assign(np.where(np.isnan(vectors), initial, vectors))
 
     def summary(self) -> str:
-        """Describes the run in two lines: the batches, the model and the folder."""
+        """Describes the run in three lines: the batches, the plan, and the model and folder."""
         batches = self.batches
         resumed = f", resumed after step {self.progress.step}" if self.progress.step else ""
         return (
             f"{len(batches.pairs)} training pairs, {batches.num_target_tokens} target tokens an "
             f"epoch in {len(batches)} batches of {len(batches.shapes)} shapes, "
             f"{batches.padding_share:.1%} padding\n"
+            f"{self.plan.summary()}\n"
             f"{self.model.count_params():,} parameters, {self.config.training.precision}, "
             f"{keras.backend.backend()}; the run goes to {self.folder}{resumed}"
         )
@@ -208,7 +211,9 @@ class Trainer:
             CheckpointError: If a state cannot be written.
         """
         training = self.config.training
-        self._line = ProgressLine(self.progress.step, self.max_steps, self._stream.steps_per_epoch)
+        self._line = ProgressLine(
+            self.progress.step, self.plan.max_steps, self._stream.steps_per_epoch
+        )
         self._signal = StopSignal()
         with contextlib.ExitStack() as stack:
             stack.callback(self.close)
@@ -244,15 +249,15 @@ class Trainer:
     def _finished(self) -> bool:
         training, progress = self.config.training, self.progress
         return bool(
-            progress.step >= self.max_steps
+            progress.step >= self.plan.max_steps
             or (training.max_minutes and progress.seconds >= 60 * training.max_minutes)
             or (training.patience and progress.validations_since_best >= training.patience)
         )
 
     def _next_validation(self) -> int:
         """Returns the step after which the next validation is due."""
-        every = self.config.training.validate_every or self._stream.steps_per_epoch
-        return min((self.progress.step // every + 1) * every, self.max_steps)
+        every = self.plan.validate_every
+        return min((self.progress.step // every + 1) * every, self.plan.max_steps)
 
     def _train_until(self, end: int) -> dict[str, Any]:
         """Trains up to a step, a signal or the time limit, and returns the training metrics."""
@@ -383,15 +388,3 @@ def _check_several_processes(training: TrainingConfig) -> None:
         raise ConfigError("training.max_minutes needs one process; use training.max_steps")
     if training.best_metric != "perplexity":
         raise ConfigError("training.best_metric must be perplexity if there are several processes")
-
-
-def _max_steps(training: TrainingConfig, steps_per_epoch: int) -> int:
-    """Returns the number of batches of a run, a multiple of `accumulation_steps`."""
-    steps = min(training.max_epochs * steps_per_epoch, training.max_steps or sys.maxsize)
-    steps -= steps % training.accumulation_steps
-    if not steps:
-        raise ConfigError(
-            "The run has fewer batches than "
-            f"training.accumulation_steps={training.accumulation_steps}"
-        )
-    return steps

@@ -1,0 +1,92 @@
+import dataclasses
+
+import keras
+import numpy as np
+import pytest
+
+from tests.conftest import make_model
+from transformer_tf.config import Config, ModelConfig, TrainingConfig
+from transformer_tf.errors import ConfigError
+from transformer_tf.training.model import compile_training_model
+from transformer_tf.training.plan import check_schedule, plan_run
+
+
+def plan(steps_per_epoch, **options):
+    """A checked plan."""
+    training = TrainingConfig(**options)
+    planned = plan_run(training, steps_per_epoch)
+    check_schedule(training, planned)
+    return planned
+
+
+@pytest.mark.parametrize(
+    ("steps_per_epoch", "epochs", "every", "warmup"),
+    [(50, 1, 5, 5), (400, 2, 80, 80), (27, 30, 27, 81), (1000, 10, 1000, 1000)],
+)
+def test_the_defaults_fit_the_run(steps_per_epoch, epochs, every, warmup):
+    """Runs of 50, 800, 810 and 10 000 steps."""
+    run = plan(steps_per_epoch, max_epochs=epochs)
+    assert run.max_steps == run.updates == steps_per_epoch * epochs
+    assert (run.validate_every, run.warmup, run.cooldown) == (every, warmup, 0)
+    assert run.max_steps / run.validate_every >= 10
+
+
+@pytest.mark.parametrize(("steps", "warmup", "cooldown"), [(50, 10, 15), (10_000, 2000, 3000)])
+def test_shares_of_the_run(steps, warmup, cooldown):
+    run = plan(steps, max_epochs=1, warmup_steps=0.2, cooldown_steps=0.3)
+    assert (run.warmup, run.cooldown) == (warmup, cooldown)
+    run = plan(4 * steps, max_epochs=1, accumulation_steps=4, warmup_steps=0.2, cooldown_steps=0.3)
+    assert (run.updates, run.warmup, run.cooldown) == (steps, warmup, cooldown)
+
+
+def test_numbers_of_steps_are_kept():
+    run = plan(10_000, max_epochs=1, warmup_steps=2000, cooldown_steps=1230, validate_every=369)
+    assert (run.warmup, run.cooldown, run.validate_every) == (2000, 1230, 369)
+
+
+@pytest.mark.parametrize(
+    ("steps", "options", "better"),
+    [
+        (800, {"warmup_steps": 2000, "cooldown_steps": 1230}, (0.1, 0.2)),
+        (800, {"warmup_steps": 401}, (0.1, 0)),
+        (10_000, {"warmup_steps": 0.4, "cooldown_steps": 0.11}, (0.1, 0.2)),
+        (50, {"warmup_steps": 26}, (0.1, 0)),
+    ],
+)
+def test_too_long_a_warm_up_is_an_error_that_says_what_would_do(steps, options, better):
+    with pytest.raises(ConfigError, match=f"half of the run's {steps} updates") as error:
+        plan(steps, max_epochs=1, **options)
+    assert "\n" not in str(error.value)
+    named = dict.fromkeys(options)
+    for key, value in zip(("warmup_steps", "cooldown_steps"), better, strict=True):
+        if value:
+            assert f"training.{key}={value}" in str(error.value)
+            named[key] = value
+    plan(steps, max_epochs=1, **named)
+    plan(800, max_epochs=1, warmup_steps=400)  # exactly half is left
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_run_of_a_few_steps(steps):
+    run = plan(steps, max_epochs=1)
+    assert (run.max_steps, run.warmup, run.validate_every) == (steps, 1, 1)
+
+
+def rates(config, run):
+    schedule = compile_training_model(make_model(), config, run).optimizer._learning_rate
+    return np.array([float(keras.ops.convert_to_numpy(schedule(step))) for step in range(200)])
+
+
+def test_the_highest_rate_of_a_share_does_not_depend_on_the_length():
+    """It is that of 4 000 warm-up steps; a number of steps gives the paper's curve."""
+    config = Config(
+        model=ModelConfig(d_model=128),
+        training=TrainingConfig(max_epochs=1, learning_rate_scale=2.0),
+    )
+    for steps in (50, 200):
+        curve = rates(config, plan_run(config.training, steps))
+        assert curve.argmax() == steps // 10 - 1
+        assert curve.max() == pytest.approx(2 * (128 * 4000) ** -0.5, rel=1e-5)
+    number = dataclasses.replace(config.training, warmup_steps=20)
+    paper = rates(dataclasses.replace(config, training=number), plan_run(number, 200))
+    assert paper.max() == pytest.approx(2 * (128 * 20) ** -0.5, rel=1e-5)

@@ -1,0 +1,91 @@
+"""The plan of a run: how many steps it has, when it validates, and how its learning rate moves."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+
+from transformer_tf.config import TrainingConfig
+from transformer_tf.errors import ConfigError
+
+MIN_VALIDATIONS = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The plan of a run.
+
+    Attributes:
+        max_steps: Number of batches of the whole run, a multiple of `accumulation_steps`.
+        updates: Number of updates of the weights.
+        validate_every: Number of batches between validations.
+        warmup: Number of updates until the highest learning rate.
+        cooldown: Number of updates at the end over which the learning rate falls to zero.
+    """
+
+    max_steps: int
+    updates: int
+    validate_every: int
+    warmup: int
+    cooldown: int
+
+    def summary(self) -> str:
+        """Describes the plan in one line."""
+        cooldown = f" and falls to 0 over the last {self.cooldown:,}" if self.cooldown else ""
+        return (
+            f"{self.max_steps:,} steps, a validation every {self.validate_every:,}; the learning "
+            f"rate rises for {self.warmup:,} of {self.updates:,} updates{cooldown}"
+        ).replace(",", " ")
+
+
+def plan_run(training: TrainingConfig, steps_per_epoch: int) -> Plan:
+    """Plans a run.
+
+    Args:
+        training: The configuration.
+        steps_per_epoch: Number of batches of an epoch.
+
+    Raises:
+        ConfigError: If the run has no update.
+    """
+    steps = min(training.max_epochs * steps_per_epoch, training.max_steps or sys.maxsize)
+    updates = steps // training.accumulation_steps
+    if not updates:
+        raise ConfigError(
+            "The run has fewer batches than "
+            f"training.accumulation_steps={training.accumulation_steps}"
+        )
+    max_steps = updates * training.accumulation_steps
+    return Plan(
+        max_steps=max_steps,
+        updates=updates,
+        validate_every=training.validate_every
+        or min(steps_per_epoch, max(max_steps // MIN_VALIDATIONS, 1)),
+        warmup=max(_updates(training.warmup_steps, updates), 1),
+        cooldown=_updates(training.cooldown_steps, updates),
+    )
+
+
+def check_schedule(training: TrainingConfig, plan: Plan) -> None:
+    """Checks that the warm-up and the cool-down leave half of the updates.
+
+    Raises:
+        ConfigError: If they do not. The message names values that do.
+    """
+    if plan.warmup + plan.cooldown <= max(plan.updates / 2, 1):
+        return
+    keys = [f"training.warmup_steps={training.warmup_steps}"]
+    better = ["training.warmup_steps=0.1"]
+    if plan.cooldown:
+        keys.append(f"training.cooldown_steps={training.cooldown_steps}")
+        better.append("training.cooldown_steps=0.2")
+    raise ConfigError(
+        f"{' and '.join(keys)} leave{'' if plan.cooldown else 's'} less than half of the run's "
+        f"{plan.updates} updates: choose {' '.join(better)} (shares of the run) or a "
+        "longer run"
+    )
+
+
+def _updates(steps_or_share: float, updates: int) -> int:
+    """Returns a number of updates, which may be given as a share of all."""
+    return int(steps_or_share if steps_or_share >= 1 else steps_or_share * updates)
