@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ from transformer_tf.text.segments import (
     list_of_strings,
     read_segments,
 )
+from transformer_tf.text.slots import Slots, fill, keeps_slots, make_slots
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.startup import import_keras_quietly
@@ -52,6 +54,7 @@ class Translator:
         max_source_length: Maximum number of sub-words of a segment; a longer text is cut into
             several. None for no limit.
         languages: Names of the source and the target language, for the axes of figures.
+        slots: Finds the numbers, addresses and names that the model copies; None for none.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class Translator:
         options: DecodingConfig | None = None,
         max_source_length: int | None = 100,
         languages: tuple[str, str] = ("Source", "Target"),
+        slots: Slots | None = None,
     ):
         self.engine = engine
         self.source_tokenizer = source_tokenizer
@@ -69,6 +73,7 @@ class Translator:
         self.options = options or DecodingConfig()
         self.max_source_length = max_source_length
         self.languages = languages
+        self.slots = slots
 
     def __repr__(self) -> str:
         return (
@@ -158,7 +163,10 @@ class Translator:
             language_name(config.data.source_language),
             language_name(config.data.target_language),
         )
-        return cls(engine, source, target, config.decoding, config.data.max_length, languages)
+        slots = make_slots(config.data, source.known_words)
+        return cls(
+            engine, source, target, config.decoding, config.data.max_length, languages, slots
+        )
 
     def translate(self, texts: str | Iterable[str], **arguments: Any) -> Any:
         """Translates one text or a list of texts.
@@ -244,13 +252,7 @@ class Translator:
                     tqdm(total=len(segments), desc="translating", unit="line")
                 )
                 update = bar.update
-            hypotheses = self.engine.search(
-                [segment.source_ids for segment in segments],
-                settings,
-                [segment.prefix_ids for segment in segments] if any(prefixes) else None,
-                update,
-                [segment.number for segment in segments],
-            )
+            hypotheses = self._find(segments, settings, any(prefixes), update)
         translations = self._write(segments, hypotheses, settings)
         return [
             join_translations(group, [next(translations) for _ in group]) for group in segments_of
@@ -285,15 +287,17 @@ class Translator:
                 else "There is no attention to show for an empty sentence"
             )
         (segment,), tokenizer = segments, self.target_tokenizer
-        found = self.engine.search([segment.source_ids], options, None, None, [segment.number])
+        found = self._find(segments, options)
         target_ids = found[0][0].ids
         target_input = [tokenizer.start_id, *target_ids]
         return Attention(
             source=normalize_text(text),
             translation=next(self._write(segments, found, options))[0].text,
-            source_tokens=self._source_tokens(segment.text, segment.source_ids),
-            target_input_tokens=tokenizer.tokens(target_input),
-            target_output_tokens=tokenizer.tokens([*target_ids, tokenizer.end_id]),
+            source_tokens=self._source_tokens(segment.text, segment.source_ids, segment.values),
+            target_input_tokens=tokenizer.tokens(target_input, segment.target_values),
+            target_output_tokens=tokenizer.tokens(
+                [*target_ids, tokenizer.end_id], segment.target_values
+            ),
             scores=self.engine.attend([segment.source_ids], [target_input])[0],
             source_language=self.languages[0],
             target_language=self.languages[1],
@@ -330,6 +334,7 @@ class Translator:
             options.recase,
             options.split_sentences,
             number,
+            self.slots,
         )
         if segments and prefix:
             segments[0] = segments[0].with_prefix(prefix, self.target_tokenizer)
@@ -340,6 +345,34 @@ class Translator:
                     f"{options.max_length}"
                 )
         return segments
+
+    def _find(
+        self,
+        segments: Sequence[Segment],
+        options: DecodingConfig,
+        prefixed: bool = False,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Searches for the `n_best` hypotheses of each segment."""
+        check_slots = options.check_slots and any(segment.values for segment in segments)
+        found = self.engine.search(
+            [segment.source_ids for segment in segments],
+            dataclasses.replace(options, n_best=options.beam_size) if check_slots else options,
+            [segment.prefix_ids for segment in segments] if prefixed else None,
+            progress,
+            [segment.number for segment in segments],
+        )
+        if not check_slots:
+            return found
+
+        def loses_slots(segment: Segment, hypothesis: Hypothesis) -> bool:
+            text = self.target_tokenizer.decode(hypothesis.ids)
+            return not keeps_slots(text, len(segment.values))
+
+        return [
+            sorted(each, key=functools.partial(loses_slots, segment))[: options.n_best]
+            for segment, each in zip(segments, found, strict=True)
+        ]
 
     def _write(
         self,
@@ -371,10 +404,10 @@ class Translator:
         The replacement of unknown tokens and the alignment need its cross-attention scores.
         """
         ids, tokenizer = hypothesis.ids, self.target_tokenizer
-        unk_id, tokens = tokenizer.unk_id, tokenizer.tokens(ids)
+        unk_id, tokens = tokenizer.unk_id, tokenizer.tokens(ids, segment.target_values)
         output_tokens, source_tokens, unknowns, alignment = tokens, [""], None, None
         if scores is not None:
-            source_tokens = self._source_tokens(segment.text, segment.source_ids)
+            source_tokens = self._source_tokens(segment.text, segment.source_ids, segment.values)
         if options.replace_unknowns and scores is not None:
             # Replace each unknown token by the source token that it attends to most.
             attended = most_attended(scores, source_tokens)[: len(ids)]
@@ -384,7 +417,7 @@ class Translator:
                 for source_token, id_, token in zip(attended, ids, tokens, strict=True)
             ]
         # Byte tokens can spell a line break, but a translation is one line.
-        text = normalize_text(tokenizer.decode(ids, unknowns))
+        text = normalize_text(fill(tokenizer.decode(ids, unknowns), segment.target_values))
         if options.restore:
             text = tokenizer.restore(text, segment.text)
         text = segment.restore_case(text)
@@ -415,7 +448,9 @@ class Translator:
             for scores in self.engine.attend(sources, [[start, *target] for _, target in batch]):
                 yield scores["cross"]
 
-    def _source_tokens(self, text: str, source_ids: Sequence[int]) -> list[str]:
+    def _source_tokens(
+        self, text: str, source_ids: Sequence[int], values: Sequence[str] = ()
+    ) -> list[str]:
         """Returns the source tokens as the text spells them, with start and end."""
-        pieces = self.source_tokenizer.pieces(text)[: len(source_ids) - 2]
+        pieces = self.source_tokenizer.pieces(text, values)[: len(source_ids) - 2]
         return ["<start>", *pieces, "<end>"]

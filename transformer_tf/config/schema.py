@@ -79,6 +79,8 @@ class DataConfig:
             and more than this many times the bytes of the other.
         variants: Number of variants added for each training pair: in lower case, without a final
             mark, joined with others, or with other names, numbers and addresses.
+        slots: Whether numbers, addresses and unknown names become placeholders that the model
+            copies, see `transformer_tf.text.slots`. Needs a `trained` tokenizer.
     """
 
     corpus: str = "phrasebook"
@@ -97,6 +99,7 @@ class DataConfig:
     max_length: PositiveInt = 100
     max_length_ratio: Ratio = 4.0
     variants: Variants = 0.0
+    slots: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -253,6 +256,8 @@ class DecodingConfig:
         recase: Whether a sentence in capitals, which models rarely see in training, is translated
             in lower case and put in capitals again.
         split_sentences: Whether to translate the sentences of a text one by one.
+        check_slots: Whether beam search prefers hypotheses with every slot of the source, once, if
+            the model was trained with `data.slots`.
     """
 
     batch_size: PositiveInt = 64
@@ -276,6 +281,7 @@ class DecodingConfig:
     restore: bool = True
     recase: bool = True
     split_sentences: bool = False
+    check_slots: bool = True
 
     def __post_init__(self) -> None:
         """Checks the ranges of the values, and those that depend on each other.
@@ -374,6 +380,8 @@ class Config:
                 "model.d_model must be a multiple of model.num_heads, "
                 f"not {model.d_model} for {model.num_heads} heads"
             )
+        if tokenizer.kind == "bpemb" and self.data.slots:
+            raise ConfigError("data.slots needs tokenizer.kind=trained")
         if tokenizer.kind == "bpemb" and tokenizer.shared:
             raise ConfigError("tokenizer.shared needs tokenizer.kind=trained")
         if model.tie_embeddings == "all" and not tokenizer.shared:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.slots import Slots
+from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 MIN_SHOUTED_WORDS = 3
@@ -42,6 +44,8 @@ class Segment:
         number: Number of the segment; its random draws depend on it.
         prefix: The beginning of its translation, as the user typed it.
         prefix_ids: Token ids of the prefix as the model reads it, without start.
+        values: What the slots of `text` stand for, in order; see `transformer_tf.text.slots`.
+        target_values: The same as the target language writes them.
     """
 
     text: str
@@ -51,6 +55,8 @@ class Segment:
     number: int = 0
     prefix: str = ""
     prefix_ids: list[int] = dataclasses.field(default_factory=list)
+    values: tuple[str, ...] = ()
+    target_values: tuple[str, ...] = ()
 
     def with_prefix(self, prefix: str, target_tokenizer: Tokenizer) -> Segment:
         """Returns the segment with a prefix for its translation.
@@ -59,6 +65,8 @@ class Segment:
         """
         prefix = normalize_text(prefix)
         read = prefix.capitalize() if self.shouted and prefix.isupper() else prefix
+        for slot, value in zip(SLOTS, self.target_values, strict=False):
+            read = read.replace(value, slot, 1)
         return dataclasses.replace(self, prefix=prefix, prefix_ids=target_tokenizer.encode(read))
 
     def restore_case(self, translation: str) -> str:
@@ -119,6 +127,7 @@ def read_segments(
     recase: bool = True,
     split: bool = False,
     number: int = 0,
+    slots: Slots | None = None,
 ) -> list[Segment]:
     """Normalizes a text and cuts it into segments that the model can take.
 
@@ -129,13 +138,17 @@ def read_segments(
         recase: Whether the model reads a shouted text (see `is_shouted`) in lower case.
         split: Whether to cut a text into its sentences even if it fits.
         number: Number of the text; random draws depend on it.
+        slots: Finds the values that become slots; None for no slots.
 
     Returns:
         The segments in order; none for an empty text.
     """
 
+    def hide(part: str) -> tuple[str, tuple[str, ...]]:
+        return slots.hide(part) if slots else (part, ())
+
     def fits(part: str) -> bool:
-        return max_length is None or len(tokenizer.encode(part)) <= max_length
+        return max_length is None or len(tokenizer.encode(hide(part)[0])) <= max_length
 
     text = normalize_text(text)
     shouted = recase and is_shouted(text)
@@ -146,12 +159,24 @@ def read_segments(
     for index, (part, first_word) in enumerate(zip(parts, _first_words(text, parts), strict=True)):
         if shouted:
             part = part[:1].upper() + part[1:]
+        part, values = hide(part)
         ids = tokenizer.encode_sentence(part)
         if max_length is not None and len(ids) > max_length + 2:
             # `split_text` does not cut a single character: keep the bytes of it that fit.
             ids = [*ids[: max_length + 1], ids[-1]]
         segment_number = (number + SEGMENT_STRIDE * index) % 2**31
-        segments.append(Segment(part, ids, shouted, first_word, segment_number))
+        target_values = tuple(slots.convert(value) for value in values) if slots else ()
+        segments.append(
+            Segment(
+                part,
+                ids,
+                shouted,
+                first_word,
+                segment_number,
+                values=values,
+                target_values=target_values,
+            )
+        )
     return segments
 
 

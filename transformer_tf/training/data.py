@@ -19,7 +19,7 @@ from transformer_tf.checkpoint import (
     open_checkpoint,
     save_checkpoint,
 )
-from transformer_tf.config import Config, load_saved_config, save_config
+from transformer_tf.config import Config, DataConfig, load_saved_config, save_config
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import EncodedPairs, cached_pairs, encode_pairs
@@ -33,6 +33,7 @@ from transformer_tf.text.corpora.corpus import (
 from transformer_tf.text.corpora.pairs import StoredPairs
 from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.text.corpora.variants import with_variants
+from transformer_tf.text.slots import learn_known_words, make_slots, with_slots
 from transformer_tf.text.tokenization.restoring import Truecaser
 from transformer_tf.text.tokenization.tokenizer import Tokenizer, training_sentences
 from transformer_tf.training.distribution import ProcessGroup, check_equal
@@ -59,7 +60,7 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
     """
     data, settings = config.data, config.tokenizer
     if config.training.start_from is not None:
-        return _tokenizers_of(config.training.start_from.expanduser(), tag_names(data))
+        return _tokenizers_of(config.training.start_from.expanduser(), data)
     sources, targets = (training_sentences(corpus.train, side) for side in (0, 1))
     if settings.kind == "bpemb":
         directory = data_directory(data)
@@ -79,12 +80,13 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
     )
 
 
-def _tokenizers_of(checkpoint: Path, tags: tuple[str, ...]) -> tuple[Tokenizer, Tokenizer]:
+def _tokenizers_of(checkpoint: Path, data: DataConfig) -> tuple[Tokenizer, Tokenizer]:
     _, _, source, target = open_checkpoint(checkpoint)
-    if tags and not source.has_reserved:
+    tags = tag_names(data)
+    if (tags or data.slots) and not source.has_reserved:
         raise ConfigError(
-            f"The tokenizer of training.start_from={checkpoint} has no reserved sub-words, so "
-            f"data.mix can have no tags, but has {', '.join(tags)}"
+            f"The tokenizer of training.start_from={checkpoint} has no reserved sub-words, which "
+            "data.slots and the tags of data.mix need"
         )
     source.tags = tags or source.tags
     return source, target
@@ -113,6 +115,8 @@ def start_checkpoint(
     else:
         with tempfile.TemporaryDirectory() as scratch:
             tokenizers = make_tokenizers(config, corpus, Path(scratch))
+    if config.data.slots:
+        tokenizers[0].known_words = learn_known_words(corpus.train)
     fingerprint = "".join(tokenizer.fingerprint.hex() for tokenizer in tokenizers)
     check_equal(group, "tokenizers", fingerprint)
     if group.is_main:
@@ -189,7 +193,7 @@ class TrainingData:
                 **options,
             )
 
-        train_pairs = self._with_variants(training.seed)
+        train_pairs = self._with_slots(self._with_variants(training.seed))
         encoded = self._encode(train_pairs, "train")
         if config.tokenizer.dropout:
 
@@ -206,7 +210,8 @@ class TrainingData:
             self.train = batches(encoded, shuffle=True, resample=resample, max_length=longest)
         else:
             self.train = batches(encoded, shuffle=True)
-        self.validation = batches(self._encode(corpus.validation, "validation"), shuffle=False)
+        validation = self._with_slots(corpus.validation)
+        self.validation = batches(self._encode(validation, "validation"), shuffle=False)
         self.fingerprint = _fingerprint(self.train.pairs)
 
     def write_summary(self, folder: Path) -> None:
@@ -230,6 +235,10 @@ class TrainingData:
         held_out = chain(corpus.validation, corpus.test)
         folder = cache_directory(self.config)
         return with_variants(corpus.train, held_out, self.config.variants, seed, folder)
+
+    def _with_slots(self, pairs: StoredPairs) -> StoredPairs:
+        slots = make_slots(self.config, self.tokenizers[0].known_words)
+        return pairs if slots is None else with_slots(pairs, slots, cache_directory(self.config))
 
     def _encode(self, pairs: StoredPairs, name: str) -> EncodedPairs:
         """Encodes a split, without the pairs that are too long."""

@@ -16,6 +16,7 @@ import sentencepiece
 
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text import symbols
+from transformer_tf.text.slots import load_words, save_words
 from transformer_tf.text.tokenization.merges import MergeDropout
 from transformer_tf.text.tokenization.restoring import Truecaser, restore
 from transformer_tf.utils.files import atomic_write_bytes
@@ -52,6 +53,7 @@ class Tokenizer:
             every digit a 0.
         truecaser: Restores the capitals that `lowercase` removes.
         tags: The names of the source tags of the training data, such as `["bt"]`.
+        known_words: The words of the training sources, if unknown names become slots.
 
     Attributes:
         processor: The `sentencepiece.SentencePieceProcessor`.
@@ -70,11 +72,13 @@ class Tokenizer:
         lowercase: bool = False,
         truecaser: Truecaser | None = None,
         tags: Sequence[str] = (),
+        known_words: frozenset[str] | None = None,
     ):
         self.model_file = Path(model_file)
         self.lowercase = lowercase
         self.truecaser = truecaser
         self.tags = tuple(tags)
+        self.known_words = known_words
         try:
             self.content = self.model_file.read_bytes()
             if lowercase:
@@ -215,15 +219,19 @@ class Tokenizer:
             if not (model.is_control(index) or model.is_unknown(index) or model.is_byte(index))
         }
 
-    def pieces(self, text: str) -> list[str]:
+    def pieces(self, text: str, values: Sequence[str] = ()) -> list[str]:
         """Returns the sub-words of a text, with unknown ones spelt as in the text.
+
+        Args:
+            text: A text.
+            values: What the slots in it stand for.
 
         Returns:
             As many sub-words as `encode` returns ids, with a leading `▁` where a word begins. A
-            reserved character is shown by its label, such as `<bt>`.
+            reserved character is shown by its label, such as `<bt>`, or its value.
         """
         pieces = self.processor.encode(self._prepared(text), out_type=str)
-        return self._labelled(pieces)
+        return self._labelled(pieces, values)
 
     def decode(self, ids: Iterable[int], unknowns: Sequence[str] | None = None) -> str:
         """Returns the text of ids, without padding, start and end.
@@ -251,15 +259,21 @@ class Tokenizer:
         """
         return restore(text, source, self.truecaser) if self.lowercase else text
 
-    def tokens(self, ids: Iterable[int]) -> list[str]:
-        """Returns a label for each id, with a leading `▁` where a word begins."""
+    def tokens(self, ids: Iterable[int], values: Sequence[str] = ()) -> list[str]:
+        """Returns a label for each id, with a leading `▁` where a word begins.
+
+        Args:
+            ids: The ids.
+            values: What the slots among them stand for.
+        """
         special = {self.pad_id: "<pad>", self.start_id: "<start>", self.end_id: "<end>"}
         special[self.unk_id] = "<unk>"
         piece = self.processor.id_to_piece
-        return self._labelled([special[i] if i in special else piece(i) for i in map(int, ids)])
+        pieces = [special[i] if i in special else piece(i) for i in map(int, ids)]
+        return self._labelled(pieces, values)
 
-    def _labelled(self, pieces: Iterable[str]) -> list[str]:
-        shown = symbols.labels(self.tags)
+    def _labelled(self, pieces: Iterable[str], values: Sequence[str]) -> list[str]:
+        shown = symbols.labels(self.tags) | dict(zip(symbols.SLOTS, values, strict=False))
         return [shown.get(piece, piece) for piece in pieces]
 
     def _piece_indices(self, ids: Iterable[int]) -> list[int]:
@@ -300,6 +314,8 @@ class Tokenizer:
             atomic_write_bytes(path, self.content)
             if self.truecaser:
                 self.truecaser.save(path.with_suffix(".truecase.tsv"))
+            if self.known_words is not None:
+                save_words(self.known_words, path.with_suffix(".words.txt"))
             atomic_write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
         except OSError as error:
             raise DataError(f"Cannot write the tokenizer {path}: {error.strerror}") from error
@@ -326,6 +342,9 @@ class Tokenizer:
         truecase_file = path.with_suffix(".truecase.tsv")
         if truecase_file.exists():
             tokenizer.truecaser = Truecaser.load(truecase_file)
+        words_file = path.with_suffix(".words.txt")
+        if words_file.exists():
+            tokenizer.known_words = load_words(words_file)
         return tokenizer
 
 

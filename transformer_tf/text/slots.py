@@ -1,0 +1,217 @@
+"""Numbers, addresses and unknown names as numbered placeholders, which the model copies.
+
+A model that spells a price or a name sub-word by sub-word gets some of them wrong. With
+`data.slots` it reads "The room costs <1> euros." instead, writes "Das Zimmer kostet <1> Euro.",
+and the value is put back into the translation. Luong et al. (2015), "Addressing the Rare Word
+Problem in Neural Machine Translation", do the same with unknown words.
+
+These become slots:
+
+- numbers of two digits or more, with their separators: 12, 19.99, 7:30, 555-1234, but not "1990s";
+- web and mail addresses;
+- capitalised words inside a sentence that no training source has, if the training pairs show
+  that such words are copied. In English they are names; in German they are mostly new compounds.
+
+Single digits and number words stay words, because they affect the grammar around them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from transformer_tf.config import DataConfig
+from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
+from transformer_tf.text.symbols import SLOTS, TAGS
+from transformer_tf.utils.files import atomic_write_bytes
+
+MIN_COUNT = 3  # a word that is seen less often is unknown, unless its pair does not copy it
+# Of the rare capitalised words, pairs of Tatoeba copy 58 % from English to German, 5 % from German.
+MIN_COPIED = 0.4
+_PLAIN_EVERY = 10  # one training pair in ten keeps its values, for exports without slots
+
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"]+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|de|eu|info|io|uk|at|ch|es|fr|it)\b(?:/[^\s<>\"]*\w)?"
+)
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,:/-]\d+)*(?!\w)")
+_AM_PM = re.compile(r" ?[ap]\.?m\b")  # these numbers may change: German has 23 Uhr for 11 p.m.
+_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?:-[^\W\d_]+)*")
+_SENTENCE_START = re.compile(rf"(?:^|[.!?…:;]|[{''.join(TAGS)}])[\s\"“”„«»‘’'(–—-]*$")
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? $")
+_ANY_SLOT = re.compile(f"[{''.join(SLOTS)}]")
+# The others write 1.234,5.
+_POINT_DECIMALS = frozenset(("en", "he", "hi", "ja", "ko", "th", "zh"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Slots:
+    """The slots of a language pair.
+
+    Attributes:
+        source_language: Code of the source language, such as `en`.
+        target_language: Code of the target language.
+        known_words: The words of the training sources, in lower case; None if names are no slots.
+    """
+
+    source_language: str
+    target_language: str
+    known_words: frozenset[str] | None = None
+
+    def hide(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """Replaces the values of a source text by slots.
+
+        Args:
+            text: A normalized text.
+
+        Returns:
+            The text with slots, and the value of each, in order. The text stays as it is if it
+            has more values than there are slots.
+        """
+        spans = self.find(text)
+        if not spans or len(spans) > len(SLOTS):
+            return text, ()
+        slots = dict(zip(spans, SLOTS, strict=False))
+        return _replace(text, slots), tuple(text[begin:end] for begin, end in spans)
+
+    def hide_pair(self, source: str, target: str) -> Pair:
+        """Replaces each value that both sides of a training pair have by a slot."""
+        in_source: dict[tuple[int, int], str] = {}
+        in_target: dict[tuple[int, int], str] = {}
+        for span in self.find(source):
+            value = source[slice(*span)]
+            match = next(
+                (
+                    found.span()
+                    for spelling in dict.fromkeys((self.convert(value), value))
+                    for found in re.finditer(rf"(?<!\w){re.escape(spelling)}(?![\w-])", target)
+                    if found.span() not in in_target
+                ),
+                None,
+            )
+            if match is not None and len(in_source) < len(SLOTS):
+                in_source[span] = in_target[match] = SLOTS[len(in_source)]
+        return _replace(source, in_source), _replace(target, in_target)
+
+    def convert(self, value: str) -> str:
+        """Writes a value as in the target language: 1,234.5 in English is 1.234,5 in German."""
+        has_point = self.source_language in _POINT_DECIMALS
+        if has_point == (self.target_language in _POINT_DECIMALS):
+            return value
+        thousands, point = (",", r"\.") if has_point else (r"\.", ",")
+        if re.fullmatch(rf"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{point}\d+)?|\d+{point}\d+", value):
+            return value.translate(str.maketrans(".,", ",."))
+        return value
+
+    def find(self, text: str) -> list[tuple[int, int]]:
+        """Returns where the values of a source text begin and end, in order."""
+        spans = [match.span() for match in _ADDRESS.finditer(text)]
+        for match in _NUMBER.finditer(text):
+            if sum(map(str.isdigit, match[0])) > 1 and not _AM_PM.match(text, match.end()):
+                spans.append(match.span())
+        if self.known_words is not None:
+            spans += self._names(text, self.known_words)
+        spans.sort()
+        return [
+            span for place, span in enumerate(spans) if not place or spans[place - 1][1] <= span[0]
+        ]
+
+    def _names(self, text: str, known: frozenset[str]) -> list[tuple[int, int]]:
+        """Returns the unknown capitalised words, except at the beginning of a sentence.
+
+        The first word is one of them if the next word is: "Giorgos Papadopoulos called."
+        """
+        words = [match for match in _WORD.finditer(text) if _is_name(match[0])]
+        unknown = {match.span() for match in words if match[0].lower() not in known}
+        first = {match.span() for match in words if _starts_sentence(text, match.start())}
+        inside = unknown - first
+        begins = {begin for begin, _ in inside}
+        return sorted(inside | {span for span in unknown & first if span[1] + 1 in begins})
+
+
+def make_slots(data: DataConfig, known_words: frozenset[str] | None) -> Slots | None:
+    """Returns the slots of a configuration; None without `data.slots`."""
+    return Slots(data.source_language, data.target_language, known_words) if data.slots else None
+
+
+def fill(text: str, values: Sequence[str]) -> str:
+    """Puts the values into a text with slots; a slot without a value disappears."""
+    by_slot = dict(zip(SLOTS, values, strict=False))
+    return _ANY_SLOT.sub(lambda slot: by_slot.get(slot[0], ""), text)
+
+
+def keeps_slots(text: str, count: int) -> bool:
+    """Whether a translation has each of the first `count` slots once and no other."""
+    return sorted(_ANY_SLOT.findall(text)) == list(SLOTS[:count])
+
+
+def learn_known_words(pairs: Sequence[Pair]) -> frozenset[str] | None:
+    """Collects the words of training sources, so that all other capitalised words are names.
+
+    Args:
+        pairs: The training pairs.
+
+    Returns:
+        The words, in lower case, but for rare capitalised words that their pairs copy. None if the
+        pairs copy less than 40 % of the rare capitalised words: in such a language these are not
+        names.
+    """
+    counts = Counter(word.lower() for source, _ in pairs for word in _WORD.findall(source))
+    copied: set[str] = set()
+    changed: set[str] = set()
+    for source, target in pairs:
+        rare = [match for match in _WORD.finditer(source) if counts[match[0].lower()] < MIN_COUNT]
+        for match in rare:
+            if _is_name(match[0]) and not _starts_sentence(source, match.start()):
+                same = match[0] in _WORD.findall(target)
+                (copied if same else changed).add(match[0].lower())
+    copied -= changed
+    if len(copied) < MIN_COPIED * len(copied | changed):
+        return None
+    return frozenset(counts) - copied
+
+
+def with_slots(pairs: StoredPairs, slots: Slots, directory: Path) -> StoredPairs:
+    """Returns the pairs with slots, every tenth one as it is.
+
+    Args:
+        pairs: The pairs.
+        slots: The slots of their languages.
+        directory: The folder of the unnamed file that holds the result.
+
+    Raises:
+        DataError: If the folder cannot be written to.
+    """
+    with PairWriter(directory) as writer:
+        for number, (pair, weight) in enumerate(zip(pairs, pairs.weights, strict=True)):
+            writer.add(slots.hide_pair(*pair) if number % _PLAIN_EVERY else pair, weight)
+        return writer.finish()
+
+
+def save_words(words: Iterable[str], path: Path) -> None:
+    """Writes words, one on each line."""
+    atomic_write_bytes(path, "".join(f"{word}\n" for word in sorted(words)).encode())
+
+
+def load_words(path: Path) -> frozenset[str]:
+    """Reads what `save_words` wrote."""
+    return frozenset(path.read_text(encoding="utf-8").split())
+
+
+def _replace(text: str, slots: Mapping[tuple[int, int], str]) -> str:
+    """Replaces parts of a text, given by where they begin and end."""
+    for (begin, end), slot in sorted(slots.items(), reverse=True):
+        text = text[:begin] + slot + text[end:]
+    return text
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() and len(word) > 1
+
+
+def _starts_sentence(text: str, begin: int) -> bool:
+    before = text[:begin]
+    return _SENTENCE_START.search(before) is not None and _TITLE.search(before) is None
