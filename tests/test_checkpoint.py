@@ -96,6 +96,25 @@ def test_find_the_shipped_translator_else_the_latest_run(checkpoint, tmp_path, m
     assert find_checkpoint(tmp_path, tmp_path / "nowhere") == tmp_path / "nowhere"
 
 
+def test_a_translator_is_found_by_its_languages(checkpoint, tmp_path):
+    for source, target in (("en", "de"), ("de", "en"), ("en", "es")):
+        folder = shutil.copytree(checkpoint, tmp_path / "checkpoints" / f"{source}-{target}")
+        text = (folder / "config.yaml").read_text()
+        text = text.replace("source_language: en", f"source_language: {source}")
+        text = text.replace("target_language: de", f"target_language: {target}")
+        (folder / "config.yaml").write_text(text)
+    checkpoints = tmp_path / "checkpoints"
+    assert find_checkpoint(tmp_path, None, "de", "en") == checkpoints / "de-en"
+    assert find_checkpoint(tmp_path, None, "de") == checkpoints / "de-en"
+    assert find_checkpoint(tmp_path, None, None, "es") == checkpoints / "en-es"
+    offered = "choose from: --from de --to en, --from en --to de, --from en --to es"
+    with pytest.raises(CheckpointError, match=f"There is no translator from fr in .*; {offered}"):
+        find_checkpoint(tmp_path, None, "fr")
+    offered = "choose from: --from en --to de, --from en --to es"
+    with pytest.raises(CheckpointError, match=f"Several translators go from en in .*; {offered}"):
+        find_checkpoint(tmp_path, None, "en")
+
+
 def test_the_latest_run_is_named(checkpoint, tmp_path, monkeypatch, capsys):
     """Also when the newest run was stopped before its first validation."""
     monkeypatch.chdir(tmp_path)

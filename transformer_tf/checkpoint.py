@@ -238,17 +238,26 @@ def _renamed_weights(path: Path) -> Iterator[Path]:
         yield copy
 
 
-def find_checkpoint(root: Path, named: Path | None = None) -> Path:
+def find_checkpoint(
+    root: Path,
+    named: Path | None = None,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> Path:
     """Chooses the checkpoint to use. If it is the latest of several runs, prints it on stderr.
 
     Args:
         root: The project's folder.
         named: A checkpoint, or a folder of runs, whose latest is chosen. By default
             `checkpoints/en-de` if it exists, else the latest run in `runs`, here or in `root`.
+        source_language: Code of a language, such as `de`: chooses in `checkpoints` by language.
+        target_language: Code of a language, likewise.
 
     Raises:
-        CheckpointError: If there is none.
+        CheckpointError: If there is none, or several translate between the languages.
     """
+    if source_language or target_language:
+        return _find_pair(root / "checkpoints", source_language, target_language)
     if named is not None:
         return named if (named / CONFIG_FILE).is_file() else _latest({named}) or named
     shipped = root / "checkpoints" / "en-de"
@@ -261,6 +270,23 @@ def find_checkpoint(root: Path, named: Path | None = None) -> Path:
             "or name one with --checkpoint DIR"
         )
     return latest
+
+
+def _find_pair(folder: Path, source: str | None, target: str | None) -> Path:
+    """Returns the checkpoint that translates between two languages; None stands for any."""
+    pairs = {}
+    for path in sorted(folder.glob(f"*/{CONFIG_FILE}")):
+        data = load_saved_config(path).data
+        pairs[data.source_language, data.target_language] = path.parent
+    found = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
+    if len(found) == 1:
+        return pairs[found[0]]
+    number = "Several translators go" if found else "There is no translator"
+    wanted = " ".join(
+        f"{name} {code}" for name, code in (("from", source), ("to", target)) if code is not None
+    )
+    offered = ", ".join(f"--from {pair[0]} --to {pair[1]}" for pair in found or pairs) or "none"
+    raise CheckpointError(f"{number} {wanted} in {folder}; choose from: {offered}")
 
 
 def _latest(folders: set[Path]) -> Path | None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from transformer_tf.errors import ConfigError
+
 
 def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> None:
-    """Adds the option `--checkpoint` to a parser.
+    """Adds the options `--checkpoint`, `--from` and `--to` to a parser.
 
     Args:
         parser: The parser of a command.
@@ -24,6 +26,30 @@ def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> No
         help="the translator's folder, or a folder of runs, of which the latest is used; by "
         "default checkpoints/en-de, or the latest run without it",
     )
+    for name, example in (("from", "de"), ("to", "en")):
+        parser.add_argument(
+            f"--{name}",
+            dest=f"{name}_language",
+            metavar="LANGUAGE",
+            help=f"choose in checkpoints/ by language, such as --{name} {example}",
+        )
+
+
+def chosen_checkpoints(arguments: argparse.Namespace) -> list[Path]:
+    """Returns the folders that the options of `add_checkpoint` choose.
+
+    Raises:
+        CheckpointError: If there is no such translator.
+        ConfigError: If both a folder and a language are given.
+    """
+    from transformer_tf.checkpoint import find_checkpoint
+
+    languages = arguments.from_language, arguments.to_language
+    named = arguments.checkpoint
+    if named and any(languages):
+        raise ConfigError("--checkpoint names a translator already: leave out --from and --to")
+    folders = named if isinstance(named, list) else [named]
+    return [find_checkpoint(project_folder(), folder, *languages) for folder in folders]
 
 
 def project_folder() -> Path:

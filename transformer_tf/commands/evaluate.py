@@ -5,7 +5,7 @@ import dataclasses
 import json
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, project_folder
+from transformer_tf.commands import add_checkpoint, chosen_checkpoints
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
@@ -110,12 +110,12 @@ def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, s
 def main() -> None:
     """Scores a translator."""
     arguments = parse_arguments()
-    from transformer_tf.checkpoint import find_checkpoint, load_checkpoint
+    from transformer_tf.checkpoint import load_checkpoint
     from transformer_tf.evaluation.scores import check_moses
 
     if arguments.moses:
         check_moses()
-    folder = find_checkpoint(project_folder(), arguments.checkpoint)
+    (folder,) = chosen_checkpoints(arguments)
     pairs = []
     if not (arguments.alignments or arguments.challenge):
         pairs = read_pairs(arguments, folder)

@@ -1,9 +1,10 @@
 """Export a translator: --format FORMAT --output DIR."""
 
 import argparse
+import sys
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, project_folder
+from transformer_tf.commands import add_checkpoint, chosen_checkpoints
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
@@ -63,10 +64,9 @@ def main() -> None:
     """Exports a translator."""
     arguments = parse_arguments()
     import_keras_quietly()
-    from transformer_tf.checkpoint import find_checkpoint
+    from transformer_tf.checkpoint import open_checkpoint
 
-    named = arguments.checkpoint or [None]
-    folders = [find_checkpoint(project_folder(), name) for name in named]
+    folders = chosen_checkpoints(arguments)
     folder = folders[0]
     if arguments.format == "checkpoint":
         from transformer_tf.export.checkpoint_export import export_checkpoint
@@ -90,6 +90,12 @@ def main() -> None:
         from transformer_tf.export.ctranslate2 import export_ctranslate2
 
         export_ctranslate2(folder, arguments.output, arguments.quantization)
+    if arguments.format in ("saved-model", "onnx") and open_checkpoint(folder)[0].data.slots:
+        print(
+            f"Note: {arguments.format} has no slots: numbers, addresses and names are translated "
+            "like other words",
+            file=sys.stderr,
+        )
     print(f"{', '.join(map(str, folders))} → {arguments.output}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, project_folder
+from transformer_tf.commands import add_checkpoint, chosen_checkpoints
 from transformer_tf.errors import ConfigError, DataError, TransformerTFError
 from transformer_tf.utils.files import FILE_SUFFIXES
 from transformer_tf.utils.startup import run_command
@@ -189,9 +189,7 @@ def check_attention(parser: argparse.ArgumentParser, arguments: argparse.Namespa
 
 def load(arguments: argparse.Namespace):
     """Loads the translator, with the search options of the command line."""
-    from transformer_tf.checkpoint import find_checkpoint
-
-    folder = find_checkpoint(project_folder(), arguments.checkpoint)
+    (folder,) = chosen_checkpoints(arguments)
     given = {name: getattr(arguments, name) for name in SEARCH}
     given = {name: value for name, value in given.items() if value is not None}
     check_search_options(folder, given)
