@@ -32,6 +32,10 @@ def test_help_lists_the_keys(tmp_path):
     assert result.returncode == 0
     assert "model.d_model=128" in result.stdout
     assert "--config FILE" in result.stdout
+    assert "decoding.beam_size" not in result.stdout
+    every = train("--help", "all", cwd=tmp_path)
+    assert every.returncode == 0
+    assert "decoding.beam_size=1" in every.stdout
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,9 @@ def test_help_lists_the_keys(tmp_path):
         (["model.d_model=x"], "model.d_model must be int, not 'x'"),
         (["--config", "no.yaml"], "Cannot read the configuration no.yaml: No such file"),
         (["data.corpus=phrasbook"], "Unknown corpus 'phrasbook'"),
+        (["--name", "a/b"], "--name is a name without slashes, not 'a/b'"),
+        (["--name", "a", "training.directory=b"], "both name the folder of the run"),
+        (["training.warmup_steps=999999"], "leaves less than half of the run's"),
     ],
 )
 def test_errors_are_one_line(tmp_path, arguments, message):
@@ -77,12 +84,17 @@ def test_the_quickstart_in_small(tmp_path):
     )
     assert result.returncode == 0, result.stderr
     (run,) = (tmp_path / "runs").iterdir()
-    assert run.name.startswith("quickstart-")
+    assert run.name.startswith("phrasebook-")
     for name in ("best.weights.h5", "attention.png", "curves.png", "samples.txt", "test.json"):
         assert (run / name).stat().st_size > 0
     assert "BLEU" in result.stdout
     assert "val. loss  perplexity  accuracy  BLEU  chrF  tokens/s" in result.stderr
     assert "Traceback" not in result.stderr
+
+    runs = train("--list", cwd=tmp_path)
+    assert [line.split()[:3] for line in runs.stdout.splitlines()[1:]] == [
+        [f"runs/{run.name}", "en-de", "finished"]
+    ]
 
     evaluate = subprocess.run(
         [sys.executable, ROOT / "scripts" / "evaluate.py", "--checkpoint", run, "--resamples", "0"],

@@ -1,11 +1,15 @@
 import pytest
 
+from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
 from transformer_tf.training.run_folder import (
     check_unused,
+    discard_start,
     drop_samples,
     lock_folder,
+    make_folder,
     remove_leftovers,
+    run_name,
 )
 
 
@@ -47,3 +51,46 @@ def test_samples_of_repeated_validations_are_dropped(tmp_path):
     path.write_text("".join(blocks)[:-5], "utf-8")
     drop_samples(tmp_path, {7, 14})
     assert path.read_text("utf-8") == "".join(blocks[:2])
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (DataConfig(corpus="tatoeba"), "tatoeba"),
+        (DataConfig(corpus="tfds:ted_hrlr_translate/pt_to_en"), "ted_hrlr_translate-pt_to_en"),
+        (DataConfig(corpus="files", files=(("some/mine.tsv.gz",), ("b.tsv",))), "mine"),
+        (DataConfig(corpus="files", files=(("a.tgz/news.de-en.de", "x"),)), "news"),
+        (DataConfig(corpus="files", files=((".hidden",),)), "files"),
+    ],
+)
+def test_the_name_of_a_run(data, name):
+    assert run_name(data) == name
+
+
+def start_in(folder):
+    new = make_folder(folder)
+    (folder / "tokenizers").mkdir()
+    for name in ("config.yaml", "test.tsv", "tokenizers/source.model", ".lock"):
+        (folder / name).touch()
+    return new
+
+
+def test_a_failed_start_leaves_nothing(tmp_path):
+    folder = tmp_path / "runs" / "a"
+    discard_start(folder, start_in(folder))
+    assert list(tmp_path.iterdir()) == []
+    new = start_in(folder)
+    (tmp_path / "runs" / "b").mkdir()  # another run
+    discard_start(folder, new)
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["b"]
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    discard_start(mine, start_in(mine))
+    assert mine.is_dir() and not list(mine.iterdir())
+
+
+def test_a_run_with_weights_is_not_discarded(tmp_path):
+    new = start_in(tmp_path / "run")
+    (tmp_path / "run" / "last.weights.h5").touch()
+    discard_start(tmp_path / "run", new)
+    assert (tmp_path / "run" / "config.yaml").is_file()

@@ -202,14 +202,20 @@ def test_a_folder_with_other_files_is_unchanged(data, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_a_failed_start_can_be_repeated(data, tmp_path):
-    folder = tmp_path / "run"
+def test_a_failed_start_leaves_no_folder(data, tmp_path):
+    folder = tmp_path / "runs" / "run"
     with pytest.raises(ConfigError, match="tokenizer.vocab_size"):
         Trainer(configure(data, "tokenizer.vocab_size=100000"), folder)
-    assert (folder / "test.tsv").is_file()
-    trainer = Trainer(configure(data), folder)
-    assert trainer.config.tokenizer.vocab_size < 100000
-    assert load_config(folder / "config.yaml") == trainer.config
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_fails_in_its_first_step_leaves_no_folder(data, tmp_path, monkeypatch):
+    trainer = Trainer(configure(data), tmp_path / "run")
+    assert (tmp_path / "run").is_dir()
+    monkeypatch.setattr(trainer.training_model, "fit", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        trainer.fit()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_steps_of_an_incomplete_update_are_left_out(data, tmp_path):

@@ -1,23 +1,37 @@
-"""Train a translator: [--config FILE | --resume DIR] [key=value ...]."""
+"""Train a translator: [--config FILE | --resume DIR | --list] [key=value ...]."""
+
+from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from transformer_tf.commands import project_folder
 from transformer_tf.errors import ConfigError
 from transformer_tf.utils.startup import command_line, import_keras_quietly, run_command
 
+if TYPE_CHECKING:  # the command line needs no configuration
+    from transformer_tf.config import Config
+
 
 def parse_arguments() -> argparse.Namespace:
-    """Parses the command line; `--help` lists every key of the configuration."""
-    from transformer_tf.config import help_text
-
+    """Parses the command line."""
     parser = argparse.ArgumentParser(
         description="Train a translator, then score it on the test pairs.",
-        epilog=help_text(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
+    parser.add_argument(
+        "-h",
+        "--help",
+        nargs="?",
+        choices=["all"],
+        action=_Help,
+        metavar="all",
+        help="show the keys that most runs change, or all",
     )
     run = parser.add_mutually_exclusive_group()
     run.add_argument(
@@ -28,6 +42,19 @@ def parse_arguments() -> argparse.Namespace:
         help="the configuration; by default configs/quickstart.yaml",
     )
     run.add_argument("--resume", type=Path, metavar="DIR", help="resume the run in this folder")
+    run.add_argument(
+        "--list",
+        type=Path,
+        nargs="?",
+        const=Path("runs"),
+        metavar="DIR",
+        help="list the runs in a folder, by default runs, instead of training",
+    )
+    parser.add_argument(
+        "--name",
+        help="the run goes to runs/NAME; by default its name is the corpus or its first file, with "
+        "date and time",
+    )
     several = parser.add_argument_group("several machines, with one process each (needs JAX)")
     several.add_argument(
         "--processes", type=int, default=1, metavar="N", help="number of processes"
@@ -47,23 +74,37 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_intermixed_args()
 
 
+class _Help(argparse.Action):
+    """Prints the help with the keys of the configuration, and ends the program."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        from transformer_tf.config import help_text
+
+        parser.epilog = help_text(values == "all", shutil.get_terminal_size().columns)
+        parser.print_help()
+        parser.exit()
+
+
 def main() -> None:
     """Trains a model, scores it on the test pairs and plots the attention of the first sample."""
     arguments = parse_arguments()
     from transformer_tf.config import load_config, load_run_config
 
+    if arguments.list:
+        from transformer_tf.training.run_list import runs_table
+
+        print(runs_table(arguments.list) or f"There are no runs in {arguments.list}")
+        return
     if arguments.resume:
         folder = arguments.resume
         config = load_run_config(folder, arguments.overrides)
     else:
         config = load_config(arguments.config, arguments.overrides)
-        name = f"{arguments.config.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
-        folder = (config.training.directory or Path("runs") / name).expanduser()
-
+        folder = _new_folder(config, arguments.name)
     group = None
     if arguments.processes > 1:
-        if not (arguments.resume or config.training.directory):
-            raise ConfigError("Several processes need the same training.directory")
+        if not (arguments.resume or arguments.name or config.training.directory):
+            raise ConfigError("Several processes need the same --name or training.directory")
         import_keras_quietly(compute=False)
         from transformer_tf.training.distribution import join
 
@@ -72,6 +113,7 @@ def main() -> None:
     from transformer_tf.attention_maps import save_figure
     from transformer_tf.evaluation.report import evaluate, write_scores
     from transformer_tf.training.reports import summary_table
+    from transformer_tf.training.run_folder import TEST_FILE
     from transformer_tf.training.trainer import Trainer
     from transformer_tf.translator import Translator
 
@@ -87,8 +129,8 @@ def main() -> None:
 
     scores = evaluate(translator, trainer.corpus.test, progress=True)
     print(scores.summary())
-    write_scores(scores, folder / "test.json")
-    files = ["the checkpoint", "test.json", "curves.png"]
+    write_scores(scores, folder / TEST_FILE)
+    files = ["the checkpoint", TEST_FILE, "curves.png"]
     samples = config.training.samples
     if samples:
         files.append("samples.txt")
@@ -103,6 +145,22 @@ def main() -> None:
         ("train", f"--resume {folder} {longer}"),
     ):
         print(f"  {command_line(name)} {options}")
+
+
+def _new_folder(config: Config, name: str | None) -> Path:
+    """Returns the folder of a new run."""
+    from transformer_tf.training.run_folder import run_name
+
+    directory = config.training.directory
+    if name is None:
+        if directory is not None:
+            return directory.expanduser()
+        name = f"{run_name(config.data)}-{time.strftime('%Y%m%d-%H%M%S')}"
+    elif directory is not None:
+        raise ConfigError("--name and training.directory both name the folder of the run: give one")
+    elif Path(name).name != name:
+        raise ConfigError(f"--name is a name without slashes, not {name!r}")
+    return Path("runs") / name
 
 
 def command() -> int:

@@ -1,7 +1,7 @@
 """The configuration of a run: its schema, and how it is read and written."""
 
+from transformer_tf.config.help import help_text
 from transformer_tf.config.loading import (
-    help_text,
     load_config,
     load_run_config,
     load_saved_config,

@@ -128,7 +128,7 @@ def _make_config(values: dict[str, Any], overrides: Sequence[str]) -> Config:
         f"--{key}={value if isinstance(value, str) else _flow(value)}"
         for key, value in values.items()
     ]
-    parser = _parser()
+    parser = make_parser()
     try:
         return Config(**vars(parser.instantiate(parser.parse_args(arguments))))
     except ArgumentError as error:
@@ -215,25 +215,14 @@ def save_config(config: Config, path: Path) -> None:
     Raises:
         OSError: If it cannot be written.
     """
-    text = yaml.safe_dump(_plain(dataclasses.asdict(config)), sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(
+        plain_value(dataclasses.asdict(config)), sort_keys=False, allow_unicode=True
+    )
     atomic_write_bytes(path, text.encode())
 
 
-def help_text() -> str:
-    """Lists every key with its default and its meaning."""
-    lines = ["Keys, each with its default, for FILE and for section.key=value:"]
-    for group in _parser()._action_groups[1:]:
-        keys = [action for action in group._group_actions if "." in action.dest]
-        if keys:
-            lines.append(f"\n{group.title}")
-        for action in keys:
-            default = json.dumps(_plain(action.default), ensure_ascii=False)
-            lines.append(f"  {action.dest}={default}")
-            lines.append(f"      {' '.join(str(action.help).split())}")
-    return "\n".join(lines)
-
-
-def _parser() -> ArgumentParser:
+def make_parser() -> ArgumentParser:
+    """Makes a parser that has an option for each key."""
     from jsonargparse import ArgumentParser
 
     parser = ArgumentParser(exit_on_error=False, add_help=False)
@@ -321,12 +310,12 @@ def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{key}", value
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Converts paths to text and tuples to lists, for YAML and JSON."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return str(value) if isinstance(value, Path) else value
 
 

@@ -63,7 +63,7 @@ class DataConfig:
             Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.
         validation_files: The validation pairs of any corpus; by default its own or drawn.
         test_files: The test pairs of any corpus; by default its own or drawn.
-        swap: Whether the target comes first in these files.
+        swap: Whether the target comes first in `files`, `validation_files` and `test_files`.
         mix: Further training pairs for any corpus, a list such as
             `[{files: [a.tsv], weight: 0.5, tag: bt}]`. `tag` puts a source token in front.
         source_language: Language to translate from, as a two-letter code.

@@ -2,39 +2,81 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Collection
+import shutil
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from transformer_tf.checkpoint import CONFIG_FILE, TOKENIZER_FOLDER
+from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
 from transformer_tf.text.corpora.corpus import HELD_OUT
-from transformer_tf.training.state import STATE_FOLDER
 from transformer_tf.utils.files import atomic_write_bytes, remove_partial_files
 
+STATE_FOLDER = "state"
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
 CURVES_FILE = "curves.png"
 CORPUS_FILE = "corpus.json"
+TEST_FILE = "test.json"
 LOCK_FILE = ".lock"
-# The files that a failed start may leave. A new start in the same folder overwrites them.
+# The files of a start, before the first step. A new start in the same folder overwrites them.
 _START_FILES = {CONFIG_FILE, CORPUS_FILE, TOKENIZER_FOLDER, *(f"{name}.tsv" for name in HELD_OUT)}
+
+
+def run_name(data: DataConfig) -> str:
+    """Returns a name for a run: the corpus's, or that of its first file without suffixes."""
+    if data.corpus == "files":
+        return Path(data.files[0][0]).name.partition(".")[0] or "files"
+    return re.sub(r"[^\w-]+", "-", data.corpus.removeprefix("tfds:"))
 
 
 def check_unused(folder: Path) -> None:
     """Checks that a new run would not overwrite anything in its folder.
 
     Raises:
-        ConfigError: If the folder holds files other than those of a failed start.
+        ConfigError: If the folder holds files other than those of a start.
     """
-    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if {name for name in names if not name.startswith(".")} - _START_FILES:
+    if _is_trained(folder):
         raise ConfigError(
-            f"training.directory={folder} already holds files: name a new folder, or resume the "
-            f"run in it: --resume {folder}"
+            f"{folder} already holds files: give the new run another name, or resume the run in "
+            f"it: --resume {folder}"
         )
+
+
+def make_folder(folder: Path) -> list[Path]:
+    """Makes the folder of a run and those above it. Returns the new ones, the innermost first."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    return new
+
+
+def discard_start(folder: Path, new_folders: Iterable[Path]) -> None:
+    """Deletes what a failed start has written, unless there are other files in the folder.
+
+    Args:
+        folder: The folder of the run.
+        new_folders: The folders that the start has made, the innermost first.
+    """
+    if _is_trained(folder):
+        return
+    for path in (folder / name for name in (*_START_FILES, LOCK_FILE)):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another run may have begun beside it
+        for path in new_folders:
+            path.rmdir()
+
+
+def _is_trained(folder: Path) -> bool:
+    """Whether a folder has other files than a start writes."""
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    return bool({name for name in names if not name.startswith(".")} - _START_FILES)
 
 
 def lock_folder(folder: Path) -> FileLock:

@@ -23,9 +23,9 @@ import numpy as np
 
 from transformer_tf.errors import CheckpointError
 from transformer_tf.training.averaging import WeightAverage
+from transformer_tf.training.run_folder import STATE_FOLDER
 from transformer_tf.utils.files import atomic_write
 
-STATE_FOLDER = "state"
 NUM_STATES = 2  # the older one is a backup, in case the latest is damaged
 Arrays = list[tuple[str, np.ndarray]]
 _AVERAGE = "average"

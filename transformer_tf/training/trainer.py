@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,10 @@ from transformer_tf.training.plan import check_schedule, plan_run
 from transformer_tf.training.reports import Reporter
 from transformer_tf.training.run_folder import (
     check_unused,
+    discard_start,
     drop_samples,
     lock_folder,
+    make_folder,
     remove_leftovers,
 )
 from transformer_tf.training.state import Progress, get_arrays, load_state, save_state, set_arrays
@@ -64,7 +67,7 @@ class Trainer:
     """Loads the data, builds the model and trains it.
 
     The trainer locks the run's folder until `fit` returns or the trainer is closed, with `close`
-    or at the end of a `with` statement.
+    or at the end of a `with` statement. A run that fails before its first state leaves no folder.
 
     Args:
         config: The run's configuration.
@@ -100,19 +103,23 @@ class Trainer:
         self.folder = folder
         self.group = group or ProcessGroup()
         self._lock: FileLock | None = None
+        self._discard: Callable[[], None] = lambda: None
         if self.group.size > 1:
             _check_several_processes(config.training)
         if self.group.is_main and not resume:
             check_unused(folder)
         self.corpus = load_corpus(config.data, config.training.seed)
         if self.group.is_main:
-            folder.mkdir(parents=True, exist_ok=True)
+            new_folders = make_folder(folder)
             self._lock = lock_folder(folder)
             remove_leftovers(folder)
+            if not resume:
+                self._discard = lambda: discard_start(folder, new_folders)
         try:
             self._build(resume)
         except BaseException:
             self.close()
+            self._discard()
             raise
 
     def __enter__(self) -> Trainer:
@@ -216,6 +223,7 @@ class Trainer:
         )
         self._signal = StopSignal()
         with contextlib.ExitStack() as stack:
+            stack.push(lambda error, *_: error and self._discard())
             stack.callback(self.close)
             stack.callback(self._line.close)
             reporter = None
@@ -310,13 +318,14 @@ class Trainer:
 
     def _divergence_advice(self) -> str:
         training, last = self.config.training, self._last_saved
-        kept = f"The state after step {last} is kept" if last is not None else "No state was saved"
+        kept = f"The state after step {last} is kept in {self.folder}"
         options = [f"training.learning_rate_scale={training.learning_rate_scale / 2:g}"]
         if training.clip_norm is None:
             options.append("training.clip_norm=1")
         if training.precision == "mixed_float16":
             options.append("training.precision=mixed_bfloat16")
-        return f"{kept} in {self.folder}. Try a new run with {' or '.join(options)}"
+        advice = f"Try a new run with {' or '.join(options)}"
+        return advice if last is None else f"{kept}. {advice}"
 
     def _validate(
         self, row: dict[str, Any], translator: SampleTranslator | None, reporter: Reporter | None
