@@ -18,7 +18,9 @@ from transformer_tf.text.slots import (
 )
 from transformer_tf.text.symbols import SLOTS
 
-KNOWN = frozenset("the room is on lives in met mr call at called and i".split())
+KNOWN = frozenset(
+    ["the", "room", "is", "on", "lives", "in", "met", "mr", "call", "at", "called", "and", "i"]
+)
 
 
 def shown(text):
