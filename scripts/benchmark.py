@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Measure speed: python scripts/benchmark.py data|train|decode|exported|start ..."""
+"""Measure speed and copying: python scripts/benchmark.py data|train|decode|start|copying ..."""
 
 import argparse
 import sys
@@ -24,7 +24,9 @@ ARTICLE_SIZES = (
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(description="Measure speed on this machine.")
+    parser = argparse.ArgumentParser(
+        description="Measure speed, or what is copied, on this machine."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     data = commands.add_parser("data", help="corpus to batches: seconds and memory")
     data.add_argument(
@@ -52,6 +54,12 @@ def parse_arguments() -> argparse.Namespace:
     start.add_argument(
         "--checkpoint", type=Path, metavar="DIR", help="by default checkpoints/en-de"
     )
+    copying = commands.add_parser("copying", help="share of numbers and names that are kept")
+    copying.add_argument("--sentences", type=int, default=1000, metavar="N")
+    copying.add_argument("--beam-size", type=int, default=4, metavar="N")
+    copying.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de"
+    )
     for command in (data, train):
         command.add_argument(
             "--config",
@@ -73,7 +81,7 @@ def main() -> None:
     from transformer_tf.config import load_config
     from transformer_tf.utils.tables import table
 
-    if arguments.command in ("decode", "exported", "start"):
+    if arguments.command in ("decode", "exported", "start", "copying"):
         import_keras_quietly()
         from transformer_tf.checkpoint import find_checkpoint
 
@@ -92,6 +100,10 @@ def main() -> None:
         from benchmarks.start import measure_start
 
         measurements = measure_start(folder, ROOT / "scripts" / "translate.py", arguments.rounds)
+    elif arguments.command == "copying":
+        from benchmarks.copying import measure_copying
+
+        measurements = measure_copying(folder, arguments.sentences, arguments.beam_size)
     elif arguments.command == "data":
         config = load_config(arguments.config, arguments.overrides)
         measurements = measure_data(config, arguments.pairs)

@@ -1,0 +1,133 @@
+"""Whether numbers, addresses and names survive a translation: the share that is copied exactly."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from transformer_tf.config import load_saved_config
+from transformer_tf.text.slots import Slots
+from transformer_tf.translator import Translator
+
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "en": (
+        "The ticket costs ${price}.",
+        "I paid {price} euros for it.",
+        "The bus leaves at {time}.",
+        "The meeting is from {time} to {time}.",
+        "He was born in {year}.",
+        "The house was built in {year}.",
+        "There are {count} people in the hall.",
+        "We need {count} chairs.",
+        "The train leaves from platform {small}.",
+        "I live at number {small}.",
+        "Please call me at {phone}.",
+        "Write to {mail}, please.",
+        "You will find it on {site}.",
+        "My friend {name} is coming tomorrow.",
+        "Mr. {name} is not here.",
+        "I have never been to {name}.",
+        "She met {name} in {name}.",
+        "Have you seen {name}?",
+        "He paid {price} dollars to {name} in {year}.",
+        "The city of {name} has {count} inhabitants.",
+    ),
+    "de": (
+        "Die Karte kostet {price} Euro.",
+        "Ich habe {price} Dollar dafür bezahlt.",
+        "Der Bus fährt um {time} Uhr ab.",
+        "Er wurde {year} geboren.",
+        "Das Haus wurde {year} gebaut.",
+        "Im Saal sind {count} Menschen.",
+        "Wir brauchen {count} Stühle.",
+        "Der Zug fährt von Gleis {small} ab.",
+        "Ich wohne in Nummer {small}.",
+        "Bitte rufen Sie mich unter {phone} an.",
+        "Schreiben Sie bitte an {mail}.",
+        "Sie finden es auf {site}.",
+        "Mein Freund {name} kommt morgen.",
+        "Herr {name} ist nicht da.",
+        "Ich war noch nie in {name}.",
+        "Haben Sie {name} gesehen?",
+    ),
+}
+_SYLLABLES = (
+    *("ba", "do", "fi", "ga", "ho", "ki", "lu", "ma", "no", "pe", "ra", "si", "ta", "ul", "vo"),
+    *("za", "len", "mar", "tin", "gor", "dal", "wick", "stad"),
+)
+
+
+def make_sentences(
+    language: str, count: int, seed: int = 0
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yields sentences with random values.
+
+    Args:
+        language: `en` or `de`.
+        count: Number of sentences.
+        seed: Seed of the values.
+
+    Yields:
+        A sentence, and the kind and the text of each value in it.
+    """
+    draw = random.Random(seed)
+
+    def name() -> str:
+        return "".join(draw.choice(_SYLLABLES) for _ in range(draw.randint(2, 3))).capitalize()
+
+    def value(kind: str) -> str:
+        number = draw.randint(1000, 99_999)
+        count, price = f"{number:,}", f"{draw.randint(10, 999)}.{draw.randint(1, 99):02}"
+        if language == "de":
+            count, price = count.replace(",", "."), price.replace(".", ",")
+        values = {
+            "price": price,
+            "count": count,
+            "time": f"{draw.randint(10, 23)}:{draw.randint(1, 59):02}",
+            "year": str(draw.randint(1200, 2100)),
+            "small": str(draw.randint(11, 99)),
+            "phone": f"0{draw.randint(100, 999)} {draw.randint(10_000, 9_999_999)}",
+            "mail": f"{name().lower()}@{name().lower()}.com",
+            "site": f"www.{name().lower()}.org",
+            "name": name(),
+        }
+        return values[kind]
+
+    for number in range(count):
+        template = TEMPLATES[language][number % len(TEMPLATES[language])]
+        values: list[tuple[str, str]] = []
+
+        def fill_in(place: re.Match[str], values: list[tuple[str, str]] = values) -> str:
+            values.append((place[1], value(place[1])))
+            return values[-1][1]
+
+        yield re.sub(r"\{(\w+)\}", fill_in, template), values
+
+
+def measure_copying(folder: Path, count: int, beam_size: int) -> Iterator[dict[str, Any]]:
+    """Translates generated sentences and counts the values that are copied exactly.
+
+    Args:
+        folder: A checkpoint from English or German.
+        count: Number of sentences.
+        beam_size: Number of hypotheses of the search.
+
+    Yields:
+        For each kind of value, then for all: how many there are, and the share copied exactly,
+        with the decimal and thousands marks of the target language.
+    """
+    data = load_saved_config(folder / "config.yaml").data
+    convert = Slots(data.source_language, data.target_language).convert
+    sentences, values = zip(*make_sentences(data.source_language, count), strict=True)
+    translations = Translator.load(folder).translate(list(sentences), beam_size=beam_size)
+    copied: dict[str, list[bool]] = {}
+    for translation, found in zip(translations, values, strict=True):
+        for kind, text in found:
+            pattern = rf"(?<![\w]){re.escape(convert(text))}(?!\d)"
+            copied.setdefault(kind, []).append(re.search(pattern, translation) is not None)
+    copied["all"] = [each for kind in copied.values() for each in kind]
+    for kind, results in copied.items():
+        yield {"value": kind, "number": len(results), "copied": sum(results) / len(results)}
