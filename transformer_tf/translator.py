@@ -92,7 +92,7 @@ class Translator:
         Args:
             folder: The folder of the checkpoint.
             overrides: Strings `decoding.key=value` that change its search options.
-            engine: `"numpy"` starts in a third of a second, `"keras"` in seconds; both find the
+            engine: `"numpy"` starts in a fraction of a second, `"keras"` in seconds. Both find the
                 same translations. `"auto"` uses NumPy, except for options that only Keras
                 supports: sampling, and precisions other than float32. `"ctranslate2"` needs a
                 folder that `export_ctranslate2` wrote.

@@ -8,7 +8,13 @@ import matplotlib
 import pytest
 
 from transformer_tf.utils import figures
-from transformer_tf.utils.figures import drawable, figure_style, new_figure, save_figure
+from transformer_tf.utils.figures import (
+    drawable,
+    figure_style,
+    new_figure,
+    save_figure,
+    use_figure_style,
+)
 
 
 @pytest.fixture
@@ -27,6 +33,15 @@ def test_the_style_does_not_depend_on_user_settings():
     assert not title.get_usetex()
     assert not title.get_parse_math()
     assert title.get_fontfamily()[0] == "DejaVu Sans"
+
+
+def test_the_style_of_a_notebook_lasts():
+    with figure_style():
+        inside = dict(matplotlib.rcParams)
+    with matplotlib.rc_context():
+        assert dict(matplotlib.rcParams) != inside
+        use_figure_style()
+        assert dict(matplotlib.rcParams) == inside
 
 
 def test_one_warning_names_the_missing_characters(monkeypatch):

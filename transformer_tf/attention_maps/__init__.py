@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from transformer_tf.attention_maps.diagrams import plot_positional_encoding, plot_schedule
     from transformer_tf.attention_maps.heat_map import plot_attention
     from transformer_tf.attention_maps.page import PageMap, PageSentence, render_page, save_page
-    from transformer_tf.utils.figures import save_figure
+    from transformer_tf.utils.figures import save_figure, use_figure_style
     from transformer_tf.utils.files import FILE_SUFFIXES
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "render_page",
     "save_figure",
     "save_page",
+    "use_figure_style",
 ]
 
 # Matplotlib takes a second to import, and translations and pages do not need it.
@@ -36,5 +37,6 @@ __getattr__ = lazy_names(
         "render_page": "transformer_tf.attention_maps.page",
         "save_figure": "transformer_tf.utils.figures",
         "save_page": "transformer_tf.attention_maps.page",
+        "use_figure_style": "transformer_tf.utils.figures",
     },
 )

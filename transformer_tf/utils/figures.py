@@ -39,14 +39,24 @@ FONT_FAMILIES = (
 )
 
 
+def use_figure_style() -> None:
+    """Makes matplotlib draw all later figures in the style of the project, as in a notebook.
+
+    The colours "C0", "C1" and so on are then safe for colour-blind readers.
+    """
+    # It warns of each fallback font without a bold weight.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    matplotlib.rcParams.update(_style())
+
+
 @contextlib.contextmanager
 def figure_style() -> Iterator[None]:
     """Makes matplotlib draw in the style of the project, regardless of the user's settings."""
     logger = logging.getLogger("matplotlib.font_manager")
     level = logger.level
-    logger.setLevel(logging.ERROR)  # it warns of each fallback font without a bold weight
     try:
-        with matplotlib.rc_context(_style()):
+        with matplotlib.rc_context():
+            use_figure_style()
             yield
     finally:
         logger.setLevel(level)
