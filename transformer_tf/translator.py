@@ -353,26 +353,44 @@ class Translator:
         prefixed: bool = False,
         progress: Callable[[int], object] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Searches for the `n_best` hypotheses of each segment."""
-        check_slots = options.check_slots and any(segment.values for segment in segments)
-        found = self.engine.search(
-            [segment.source_ids for segment in segments],
-            dataclasses.replace(options, n_best=options.beam_size) if check_slots else options,
-            [segment.prefix_ids for segment in segments] if prefixed else None,
-            progress,
-            [segment.number for segment in segments],
-        )
-        if not check_slots:
-            return found
+        """Searches for the `n_best` hypotheses of each segment.
+
+        If the best one has lost a slot, all of the beam is searched for one that has not.
+        """
+
+        def search(
+            segments: Sequence[Segment],
+            options: DecodingConfig,
+            progress: Callable[[int], object] | None = None,
+        ) -> list[list[Hypothesis]]:
+            return self.engine.search(
+                [segment.source_ids for segment in segments],
+                options,
+                [segment.prefix_ids for segment in segments] if prefixed else None,
+                progress,
+                [segment.number for segment in segments],
+            )
 
         def loses_slots(segment: Segment, hypothesis: Hypothesis) -> bool:
             text = self.target_tokenizer.decode(hypothesis.ids)
-            return not keeps_slots(text, len(segment.values))
+            return bool(segment.values) and not keeps_slots(text, len(segment.values))
 
-        return [
-            sorted(each, key=functools.partial(loses_slots, segment))[: options.n_best]
-            for segment, each in zip(segments, found, strict=True)
+        found = search(segments, options, progress)
+        if not options.check_slots or options.beam_size == 1:
+            return found
+        pairs = zip(segments, found, strict=True)
+        again = [
+            number for number, (segment, each) in enumerate(pairs) if loses_slots(segment, each[0])
         ]
+        if again:
+            beams = search(
+                [segments[number] for number in again],
+                dataclasses.replace(options, n_best=options.beam_size),
+            )
+            for number, beam in zip(again, beams, strict=True):
+                loses = functools.partial(loses_slots, segments[number])
+                found[number] = sorted(beam, key=loses)[: options.n_best]
+        return found
 
     def _write(
         self,
