@@ -43,8 +43,8 @@ _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?:-[^\W\d_]+)*")
 _SENTENCE_START = re.compile(rf"(?:^|[.!?…:;]|[{''.join(TAGS)}])[\s\"“”„«»‘’'(–—-]*$")
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.? $")
 _ANY_SLOT = re.compile(f"[{''.join(SLOTS)}]")
-# The others write 1.234,5.
-_POINT_DECIMALS = frozenset(("en", "he", "hi", "ja", "ko", "th", "zh"))
+# They write 1,234.5, the others 1.234,5.
+POINT_DECIMALS = frozenset(("en", "he", "hi", "ja", "ko", "th", "zh"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,8 +98,8 @@ class Slots:
 
     def convert(self, value: str) -> str:
         """Writes a value as in the target language: 1,234.5 in English is 1.234,5 in German."""
-        has_point = self.source_language in _POINT_DECIMALS
-        if has_point == (self.target_language in _POINT_DECIMALS):
+        has_point = self.source_language in POINT_DECIMALS
+        if has_point == (self.target_language in POINT_DECIMALS):
             return value
         thousands, point = (",", r"\.") if has_point else (r"\.", ",")
         if re.fullmatch(rf"\d{{1,3}}(?:{thousands}\d{{3}})+(?:{point}\d+)?|\d+{point}\d+", value):

@@ -22,6 +22,7 @@ from sentencepiece import sentencepiece_model_pb2
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import Config
 from transformer_tf.errors import CheckpointError
+from transformer_tf.text.slots import POINT_DECIMALS, Slots, make_slots
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 Quantization = Literal["int8", "float16"]
@@ -122,7 +123,7 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             for name in (
                 *("beam_size", "length_penalty", "min_length"),
                 *("max_length", "max_length_ratio", "top_k", "top_p", "seed", "recase"),
-                *("alignment_layer", "alignment_heads"),
+                *("alignment_layer", "alignment_heads", "check_slots"),
             )
         },
         "max_source_length": config.data.max_length,
@@ -130,7 +131,18 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             "source": config.data.source_language,
             "target": config.data.target_language,
         },
+        "slots": _slots_header(make_slots(config.data, source.known_words)),
         "tokenizers": {"source": tokenizer_header(source), "target": tokenizer_header(target)},
+    }
+
+
+def _slots_header(slots: Slots | None) -> dict[str, Any] | None:
+    if slots is None:
+        return None
+    return {
+        "source_point": slots.source_language in POINT_DECIMALS,
+        "target_point": slots.target_language in POINT_DECIMALS,
+        "known_words": None if slots.known_words is None else sorted(slots.known_words),
     }
 
 

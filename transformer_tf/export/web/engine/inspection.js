@@ -3,6 +3,7 @@
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
 import { beamSearch, greedySearch } from "./search.js";
+import { fill } from "./slots.js";
 import { Translator } from "./translator.js";
 
 /**
@@ -58,13 +59,14 @@ export function cellOf(translator, { kind, layer, head, row, column, ...request 
  * @returns {{token: string, probability: number}[][]} Of each layer and position.
  */
 export function layersOf(translator, request) {
-  const { transformer, target } = translator;
-  const { nodes } = pass(translator, translator.task(request));
+  const { transformer } = translator;
+  const task = translator.task(request);
+  const { nodes } = pass(translator, task);
   return transformer.decoder.layers.map(({ number }) => nodes.map((node) => {
     const probabilities = transformer.project(node.hidden[number], 1);
     softmax(probabilities);
     const probability = probabilities.reduce((one, other) => Math.max(one, other), 0);
-    return { token: target.tokens([probabilities.indexOf(probability)])[0], probability };
+    return { token: translator.said([probabilities.indexOf(probability)], task)[0], probability };
   }));
 }
 
@@ -114,7 +116,7 @@ export function treeOf(translator, request) {
       return {
         parent: places.get(parent) ?? -1,
         position: parent.position,
-        token: translator.target.tokens([id])[0],
+        token: translator.said([id], task)[0],
         logProb, total, fate,
         score: closed ? closed.score : null,
         best: fate === "closed" ? found.ended && parent === found.last : best.has(node),
@@ -122,8 +124,8 @@ export function treeOf(translator, request) {
       };
     }),
     hypotheses: found.closed.map(({ last, score, logProb }) => (
-      { text: translator.write(last.ids(), task.shouted), score, logProb })),
-    greedy: { text: translator.write(greedy.last.ids(), task.shouted), logProb: greedy.logProb },
+      { text: translator.write(last.ids(), task), score, logProb })),
+    greedy: { text: translator.write(greedy.last.ids(), task), logProb: greedy.logProb },
   };
 }
 
@@ -139,7 +141,7 @@ export function drawsOf(translator, { seeds, ...request }) {
   return seeds.map((seed) => {
     const found = greedySearch({ ...task, settings: { ...task.settings, seed } });
     return {
-      text: translator.write(found.last.ids(), task.shouted), logProb: found.logProb,
+      text: translator.write(found.last.ids(), task), logProb: found.logProb,
     };
   });
 }
@@ -154,8 +156,10 @@ export function drawsOf(translator, { seeds, ...request }) {
  */
 export function mergesOf(translator, { text }) {
   const { source } = translator;
-  return source.words(translator.encode(text).read).map((word) => {
+  const { read, values } = translator.encode(text);
+  return source.words(read).map((word) => {
     const steps = source.merge([...word]);
-    return { steps, ids: steps.at(-1).flatMap((piece) => source.idsOf(piece)) };
+    const shown = steps.map((pieces) => pieces.map((piece) => fill(piece, values, piece)));
+    return { steps: shown, ids: steps.at(-1).flatMap((piece) => source.idsOf(piece)) };
   });
 }

@@ -161,9 +161,10 @@ function mix(x) {
  * extensions an end among the first `beam_size` closes a hypothesis, the best others live on.
  *
  * @param {Task} task
+ * @param {number} [wanted] It goes on until nothing can overtake so many hypotheses.
  * @returns {Found & {closed: Found[], steps: Candidate[][]}}
  */
-export function beamSearch(task) {
+export function beamSearch(task, wanted = 1) {
   const { transformer, source, changes, settings, endId } = task;
   const beam = settings.beam_size;
   const most = limit(task);
@@ -198,7 +199,7 @@ export function beamSearch(task) {
       candidate.node = new Node(candidate.id, candidate.parent, candidate.logProb);
       return { node: candidate.node, total: candidate.total };
     });
-    if (closed.length && closed[0].score >= live[0]?.total / penalty(most)) break;
+    if (closed[wanted - 1]?.score >= live[0]?.total / penalty(most)) break;
   }
   const best = closed[0] ?? {
     last: live[0].node, ended: false, logProb: live[0].total,

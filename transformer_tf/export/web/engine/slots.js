@@ -85,7 +85,7 @@ export class Slots {
   names(text) {
     const unknown = spansOf(text, WORD).filter(([begin, end]) => {
       const [first, ...rest] = text.slice(begin, end);
-      return rest.length && /\p{Lu}|\p{Lt}/u.test(first)
+      return rest.length && /\p{Uppercase}/u.test(first)
         && !this.known.has(text.slice(begin, end).toLowerCase());
     });
     const inside = unknown.filter(([begin]) => {

@@ -2,8 +2,8 @@
 
 // What Python's `str.split` takes for white space.
 const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-// Control and format characters and halves of surrogate pairs, but for the two joiners.
-const NO_TEXT = /[\p{Cc}\p{Cf}\p{Cs}]/u;
+// Control, format and private-use characters and halves of surrogate pairs, but for the two joiners.
+const NO_TEXT = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u;
 const JOINERS = "\u200c\u200d";
 const MIN_SHOUTED_WORDS = 3;
 

@@ -1,5 +1,6 @@
 import { Pack } from "./pack.js";
 import { beamSearch, greedySearch } from "./search.js";
+import { fill, keepsSlots, Slots } from "./slots.js";
 import { readCase, normalizeText } from "./text.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer, UNCHANGED } from "./transformer.js";
@@ -31,6 +32,7 @@ export class Translator {
     this.transformer = new Transformer(pack, code);
     this.source = new Tokenizer(pack.header.tokenizers.source);
     this.target = new Tokenizer(pack.header.tokenizers.target);
+    this.slots = pack.header.slots && new Slots(pack.header.slots);
   }
 
   /**
@@ -42,14 +44,18 @@ export class Translator {
     const normalized = normalizeText(text);
     const { read, shouted } = this.header.decoding.recase
       ? readCase(normalized) : { read: normalized, shouted: false };
-    const ids = this.source.encode(read);
+    const { text: hidden, values, targetValues } =
+      this.slots?.hide(read) ?? { text: read, values: [], targetValues: [] };
+    const ids = this.source.encode(hidden);
     const kept = ids.slice(0, this.header.max_source_length ?? ids.length);
     return {
       ids: [this.source.startId, ...kept, this.source.endId],
-      read,
+      read: hidden,
       shouted,
+      values,
+      targetValues,
       cut: ids.length - kept.length,
-      kept: this.source.decode(kept),
+      kept: fill(this.source.decode(kept), values),
     };
   }
 
@@ -89,17 +95,28 @@ export class Translator {
    */
   translate(request) {
     const task = this.task(request);
-    const found = request.search === "beam" ? beamSearch(task) : greedySearch(task);
+    const found = request.search === "beam" ? this.bestOfBeam(task) : greedySearch(task);
     return this.result(task, found);
+  }
+
+  /** The best translation of the beam, if possible one that has kept every slot. */
+  bestOfBeam(task) {
+    const keeps = ({ last }) =>
+      !task.values.length || keepsSlots(this.target.decode(last.ids()), task.values.length);
+    const found = beamSearch(task);
+    if (keeps(found) || !task.settings.check_slots) return found;
+    const all = beamSearch(task, task.settings.beam_size);
+    return { ...all, ...all.closed.find(keeps) };
   }
 
   /** What is known of a translation, as a message can carry it. */
   result(task, found) {
     const path = this.attended(found, task);
     const ids = found.last.ids();
-    const sourceTokens = this.source.tokens(task.source.ids);
-    const said = this.target.tokens([...ids, this.target.endId]);
-    const read = this.target.tokens([this.target.startId, ...ids]);
+    const sourceTokens = this.source.tokens(task.source.ids)
+      .map((token) => fill(token, task.values, token));
+    const said = this.said([...ids, this.target.endId], task);
+    const read = this.said([this.target.startId, ...ids], task);
     const { num_layers: layers, num_decoder_layers: decoderLayers, num_heads: heads } =
       this.transformer.model;
     const map = (queries, keys, rowsOfLayer, count) => ({
@@ -108,7 +125,7 @@ export class Translator {
         keys.length),
     });
     return {
-      text: this.write(ids, task.shouted),
+      text: this.write(ids, task),
       ids: found.ended ? [...ids, this.target.endId] : ids,
       ended: found.ended,
       score: found.score,
@@ -116,7 +133,7 @@ export class Translator {
       cut: task.cut,
       kept: task.kept,
       next: path.map((node) => node.next.map(({ id, logProb }) => (
-        { id, token: this.target.tokens([id])[0], probability: Math.exp(logProb) }))),
+        { id, token: this.said([id], task)[0], probability: Math.exp(logProb) }))),
       maps: {
         encoder: map(sourceTokens, sourceTokens, (layer) => task.source.scores[layer], layers),
         decoder: map(said, read, (layer) => path.map((node) => node.selfScores[layer]),
@@ -133,9 +150,14 @@ export class Translator {
     return last.path();
   }
 
+  /** A label for each id of a translation. */
+  said(ids, { targetValues }) {
+    return this.target.tokens(ids).map((token) => fill(token, targetValues, token));
+  }
+
   /** The text of ids. */
-  write(ids, shouted) {
-    const text = normalizeText(this.target.decode(ids));
+  write(ids, { shouted, targetValues }) {
+    const text = normalizeText(fill(this.target.decode(ids), targetValues));
     return shouted ? text.toUpperCase() : text;
   }
 }
