@@ -7,8 +7,11 @@ import pytest
 
 from tests.conftest import ENGLISH, GERMAN
 from transformer_tf.attention_maps.alignments import AlignmentHeads, align_words
+from transformer_tf.config import DecodingConfig
 from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.text.slots import Slots
+from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
@@ -320,3 +323,55 @@ def test_weights_of_another_model_are_an_error(checkpoint, tmp_path):
     (folder / "config.yaml").write_text(config.replace("num_layers: 2", "num_layers: 3", 1))
     with pytest.raises(CheckpointError, match="belongs to another model"):
         Translator.load(folder)
+
+
+class ListEngine:
+    """Finds given hypotheses; the last search is kept in `options`."""
+
+    def __init__(self, beam):
+        self.beam = beam
+        self.searched = []
+
+    def search(self, sources, options, prefixes=None, progress=None, numbers=None):
+        self.searched.append((len(sources), options.n_best))
+        return [self.beam[: options.n_best] for _ in sources]
+
+
+@pytest.fixture(scope="module")
+def slot_tokenizer(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tokenizer") / "source.model"
+    return Tokenizer.train(["It costs many euros.", "Es kostet viele Euro."] * 9, 330, path)
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "searched"),
+    [
+        ({}, "Es kostet 19,99 Euro.", [(2, 1), (1, 4)]),
+        ({"check_slots": False}, "Es kostet viele Euro.", [(2, 1)]),
+        ({"beam_size": 1}, "Es kostet viele Euro.", [(2, 1)]),
+    ],
+)
+def test_a_hypothesis_that_loses_a_slot_loses_its_place(slot_tokenizer, options, text, searched):
+    slot = SLOTS[0]
+    beam = ["Es kostet viele Euro.", f"{slot} Euro {slot}.", f"Es kostet {slot} Euro.", "Euro."]
+    engine = ListEngine([Hypothesis(slot_tokenizer.encode(each), -1.0, -1.0) for each in beam])
+    settings = dataclasses.replace(DecodingConfig(beam_size=4), **options)
+    translator = Translator(
+        engine, slot_tokenizer, slot_tokenizer, settings, slots=Slots("en", "de")
+    )
+    plain = "Es kostet viele Euro."  # nothing to keep: the best hypothesis stays
+    assert translator.translate(["It costs 19.99 euros.", "It costs many."]) == [text, plain]
+    assert engine.searched == searched
+
+
+def test_tokens_show_the_values_of_slots(slot_tokenizer):
+    ids = slot_tokenizer.encode(f"Es kostet {SLOTS[0]} Euro.")
+    translator = Translator(
+        ListEngine([Hypothesis(ids, -1.0, -1.0)]),
+        slot_tokenizer,
+        slot_tokenizer,
+        slots=Slots("en", "de"),
+    )
+    ((translation,),) = translator.search(["It costs 19.99 euros."])
+    assert "19,99" in translation.tokens
+    assert "".join(translation.tokens).replace("▁", " ").strip() == "Es kostet 19,99 Euro."

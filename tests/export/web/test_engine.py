@@ -56,15 +56,17 @@ def halve(model):
     )
 
 
-def make_checkpoint(folder, **options):
+def make_checkpoint(folder, known_words=None, **options):
     """A checkpoint of a small model with large weights, whose choices no rounding changes."""
     sizes = {"num_layers": 2, "d_model": 24, "num_heads": 3, "d_ff": 40, **options}
     overrides = [f"model.{name}={str(value).lower()}" for name, value in sizes.items()]
     overrides += ["decoding.max_length=12", "data.max_length=30", "decoding.beam_size=4"]
     shared = options.get("tie_embeddings") == "all"
+    overrides.append(f"data.slots={str(known_words is not None).lower()}")
     config = load_config(None, [*overrides, f"tokenizer.shared={str(shared).lower()}"])
     (folder / "tokenizers").mkdir(parents=True)
     source = Tokenizer.train(SENTENCES * 9, 310, folder / "tokenizers" / "source.model")
+    source.known_words = known_words
     target = source
     if not shared:
         target = Tokenizer.train(GERMAN, 315, folder / "tokenizers" / "target.model")
@@ -99,6 +101,8 @@ def assert_same(ask, translator, texts, search, attention=True):
 
 def attend(translator, found, text):
     ids = [i for i in found["ids"] if i != translator.target_tokenizer.end_id]
+    if translator.slots:
+        text, _ = translator.slots.hide(text)
     source = translator.source_tokenizer.encode_sentence(text)
     return translator.engine.attend([source], [[translator.target_tokenizer.start_id, *ids]])[0]
 
@@ -169,6 +173,24 @@ def test_symbols_of_one_character(start_engine, checkpoint):
     tokenizer = Tokenizer.load(checkpoint / "tokenizers" / "source.model")
     texts = ["I see \ue000 red cars.", "\ue00f\ue000", "see\ue001red", "tr \ue0ff ee"]
     assert ask("encode", texts) == [tokenizer.encode(text) for text in texts]
+
+
+def test_slots(start_engine, tmp_path):
+    """The page hides the same values as Python, and puts them back into text and tokens."""
+    folder = make_checkpoint(tmp_path / "small", known_words=frozenset(["i", "see", "in", "and"]))
+    ask = start_engine(pack_checkpoint(folder, "float16"))
+    translator = Translator.load(folder, engine="keras")
+    texts = [
+        *("I see 39 red houses.", "I see $1,234.50 at 7:30.", "I see Ulm and Bonn.", "In Ulm."),
+        *("I see www.a.com/b and a.b@c-d.org!", "At 11:30 p.m. I see 555-1234.", "I see 3 trees."),
+    ]
+    for text in texts:
+        for search, beam in ("greedy", 1), ("beam", 4):
+            found = ask("translate", {"text": text, "search": search})
+            assert found["text"] == translator.translate(text, beam_size=beam)
+        attention = translator.attend(text)
+        assert found["maps"]["cross"]["keys"] == attention.source_tokens
+        assert found["maps"]["cross"]["queries"] == attention.target_output_tokens
 
 
 @pytest.fixture(scope="module")
