@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import peak_memory_mb
 from transformer_tf.config import Config
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import cached_pairs
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.text.tokenization.tokenizer import Tokenizer, training_sentences
+from transformer_tf.utils.memory import peak_memory_mb
 
 MEASURED_BATCHES = 2000
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.report import peak_memory_mb
 from transformer_tf.config import Config, load_saved_config
 from transformer_tf.text.batching.batches import Batch
+from transformer_tf.utils.memory import peak_memory_mb
 
 Train = Callable[[Sequence[Batch]], object]
 """Trains on batches, one after the other."""

@@ -107,7 +107,7 @@ def test_tags_need_the_reserved_sub_words(data, checkpoint, tmp_path):  # noqa: 
             )
     tokenizers = [Tokenizer(old / "tokenizers" / f"{name}.model") for name in ("source", "target")]
     save_checkpoint(old, load_config(checkpoint / "config.yaml"), *tokenizers)
-    with pytest.raises(ConfigError, match="no reserved sub-words.*but has bt") as error:
+    with pytest.raises(ConfigError, match="no reserved sub-words") as error:
         Trainer(fine_tune(data, old, mix), tmp_path / "without")
     assert "\n" not in str(error.value)
     with Trainer(fine_tune(data, old), tmp_path / "untagged") as trainer:

@@ -1,4 +1,4 @@
-"""Train a translator: [--config FILE | --resume DIR | --list] [key=value ...]."""
+"""Train a translator: [--config FILE | --resume DIR | --list] [--dry-run] [key=value ...]."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ def parse_arguments() -> argparse.Namespace:
         help="list the runs in a folder, by default runs, instead of training",
     )
     parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show the data, the plan, the time and the memory of the run, then stop",
+    )
+    parser.add_argument(
         "--name",
         help="the run goes to runs/NAME; by default its name is the corpus or its first file, with "
         "date and time",
@@ -101,6 +106,15 @@ def main() -> None:
     else:
         config = load_config(arguments.config, arguments.overrides)
         folder = _new_folder(config, arguments.name)
+    if arguments.dry_run:
+        if arguments.resume or arguments.processes > 1:
+            raise ConfigError("--dry-run is for new runs with one process")
+        import_keras_quietly()
+        from transformer_tf.training.dry_run import dry_run
+
+        for part in dry_run(config):
+            print(f"{part}\n", flush=True)
+        return
     group = None
     if arguments.processes > 1:
         if not (arguments.resume or arguments.name or config.training.directory):
@@ -119,6 +133,7 @@ def main() -> None:
 
     trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group)
     print(f"{trainer.data.table()}\n\n{trainer.summary()}", file=sys.stderr)
+    print(f"The run goes to {folder}", file=sys.stderr)
     translator = Translator.from_config(
         config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
     )

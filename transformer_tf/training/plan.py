@@ -33,8 +33,8 @@ class Plan:
         """Describes the plan in one line."""
         cooldown = f" and falls to 0 over the last {self.cooldown:,}" if self.cooldown else ""
         return (
-            f"{self.max_steps:,} steps, a validation every {self.validate_every:,}; the learning "
-            f"rate rises for {self.warmup:,} of {self.updates:,} updates{cooldown}"
+            f"{self.max_steps:,} steps with a validation every {self.validate_every:,}; the "
+            f"learning rate rises for {self.warmup:,} of {self.updates:,} updates{cooldown}"
         ).replace(",", " ")
 
 

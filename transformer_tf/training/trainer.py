@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import keras
 import numpy as np
 from filelock import FileLock
+from keras.callbacks import Callback, History
 
 from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
@@ -190,7 +191,7 @@ class Trainer:
             embedding.embeddings.assign(np.where(np.isnan(vectors), initial, vectors))
 
     def summary(self) -> str:
-        """Describes the run in three lines: the batches, the plan, and the model and folder."""
+        """Describes the run in three lines: the batches, the plan and the model."""
         batches = self.batches
         resumed = f", resumed after step {self.progress.step}" if self.progress.step else ""
         return (
@@ -199,7 +200,7 @@ class Trainer:
             f"{batches.padding_share:.1%} padding\n"
             f"{self.plan.summary()}\n"
             f"{self.model.count_params():,} parameters, {self.config.training.precision}, "
-            f"{keras.backend.backend()}; the run goes to {self.folder}{resumed}"
+            f"{keras.backend.backend()}{resumed}"
         )
 
     def fit(self, translator: SampleTranslator | None = None) -> list[dict[str, Any]]:
@@ -291,13 +292,7 @@ class Trainer:
             callbacks.append(AverageWeights(begin, self.average, self.model))
         callbacks.append(PeriodicSave(begin, end, save, training.save_minutes, should_stop))
         try:
-            history = self.training_model.fit(
-                as_dataset(lambda: self._stream.take(begin, end), end - begin),
-                steps_per_epoch=end - begin,
-                callbacks=callbacks,
-                shuffle=False,
-                verbose=0,
-            )
+            history = self.train_steps(begin, end, callbacks)
         except TrainingDivergedError as error:
             raise TrainingDivergedError(f"{error}. {self._divergence_advice()}") from error
         self.progress.step = stop_on_divergence.step
@@ -315,6 +310,25 @@ class Trainer:
             "tokens_per_second": tokens / max(duration, 1e-9),
             "seconds": duration,
         }
+
+    def train_steps(self, begin: int, end: int, callbacks: Sequence[Callback]) -> History:
+        """Trains on the batches of some steps, without a report or a state.
+
+        Args:
+            begin: The first step, counted from 0.
+            end: The step after the last one.
+            callbacks: Called as in `keras.Model.fit`.
+
+        Returns:
+            The metrics, as `fit` returns them.
+        """
+        return self.training_model.fit(
+            as_dataset(lambda: self._stream.take(begin, end), end - begin),
+            steps_per_epoch=end - begin,
+            callbacks=callbacks,
+            shuffle=False,
+            verbose=0,
+        )
 
     def _divergence_advice(self) -> str:
         training, last = self.config.training, self._last_saved

@@ -1,0 +1,163 @@
+"""A look at a run before it is trained: its data, its plan, its time and its memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from transformer_tf.config import Config, DataConfig
+from transformer_tf.text.corpora.corpus import Corpus
+from transformer_tf.text.corpora.pairs import Pair
+from transformer_tf.text.corpora.suspicious import (
+    MAX_EXAMINED,
+    find_suspicious,
+    seeming_language,
+)
+from transformer_tf.training.callbacks import StepCallback, format_duration
+from transformer_tf.training.trainer import Trainer
+from transformer_tf.utils.languages import language_name
+from transformer_tf.utils.memory import peak_memory_mb
+
+TIMED_STEPS = 20
+SHOWN_PAIRS = 10
+
+
+def dry_run(config: Config) -> Iterator[str]:
+    """Prepares a run, trains a few steps and reports. Nothing is left on disk but downloads.
+
+    Args:
+        config: The configuration of the run.
+
+    Yields:
+        The parts of the report.
+
+    Raises:
+        TransformerTFError: If the run could not start. See `Trainer`.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        data = dataclasses.replace(config.data, cache_directory=Path(scratch))
+        config = dataclasses.replace(config, data=data)
+        with Trainer(config, Path(scratch) / "run") as trainer:
+            yield trainer.data.table()
+            yield _lengths(trainer)
+            yield _examples(trainer)
+            yield check_languages(trainer.corpus, data)
+            yield trainer.summary()
+            yield _time_and_memory(trainer)
+
+
+def check_languages(corpus: Corpus, data: DataConfig) -> str:
+    """Reports sentences and columns that seem to be in the wrong language.
+
+    Args:
+        corpus: The corpus; up to `MAX_EXAMINED` of its training pairs are examined.
+        data: The configuration with the two languages.
+    """
+    train = corpus.train
+    step = -(-len(train) // MAX_EXAMINED)
+    pairs = [train[index] for index in range(0, len(train), step)]
+    lines = _check_columns(pairs, data)
+    found = find_suspicious(pairs)
+    lines.append(f"{len(found):,} of {len(pairs):,} pairs look suspicious".replace(",", " "))
+    for suspicion in found[:SHOWN_PAIRS]:
+        source, target = suspicion.pair
+        lines.append(f"  {suspicion.reason}:\n    {source}\n    {target}")
+    return "\n".join(lines)
+
+
+def _check_columns(pairs: list[Pair], data: DataConfig) -> list[str]:
+    expected = data.source_language, data.target_language
+    seeming = tuple(
+        seeming_language((pair[side] for pair in pairs), language)
+        for side, language in enumerate(expected)
+    )
+    if seeming == expected:
+        return []
+    if seeming == expected[::-1]:
+        remedy = f"data.swap={str(not data.swap).lower()}"
+        if not data.files:
+            remedy = f"data.source_language={seeming[0]} data.target_language={seeming[1]}"
+        return [f"The columns look swapped: set {remedy}"]
+    return [
+        f"The {side} looks like {language_name(found)}, not {language_name(language)}: "
+        f"set data.{side}_language={found}"
+        for side, found, language in zip(("source", "target"), seeming, expected, strict=True)
+        if found != language
+    ]
+
+
+def _lengths(trainer: Trainer) -> str:
+    """Reports the number of sub-words of the training sentences."""
+    pairs = trainer.batches.pairs
+    lines = []
+    for side, sequences in (("source", pairs.source), ("target", pairs.target)):
+        lengths = np.asarray(sequences.lengths) - 2  # start and end
+        lines.append(
+            f"sub-words of a {side} sentence: {lengths.mean():.1f} on average, "
+            f"95 % of them at most {np.quantile(lengths, 0.95):.0f}, the longest {lengths.max()}"
+        )
+    return "\n".join(lines)
+
+
+def _examples(trainer: Trainer) -> str:
+    """Shows random pairs as the sub-words that the model sees."""
+    pairs = trainer.batches.pairs
+    count = min(SHOWN_PAIRS, len(pairs))
+    lines = [f"{count} random pairs as the model sees them:"]
+    for index in sorted(
+        random.Random(trainer.config.training.seed).sample(range(len(pairs)), count)
+    ):
+        source = " ".join(trainer.source_tokenizer.tokens(pairs.source[index]))
+        target = " ".join(trainer.target_tokenizer.tokens(pairs.target[index]))
+        lines.append(f"  {source}\n  → {target}")
+    return "\n".join(lines)
+
+
+def _time_and_memory(trainer: Trainer) -> str:
+    """Trains a few steps and estimates the time of the whole run."""
+    training, plan = trainer.config.training, trainer.plan
+    seconds = seconds_per_step(trainer)
+    lines = [
+        f"{seconds:.2g} s a step, measured over {TIMED_STEPS} steps: "
+        f"{format_duration(plan.max_steps * seconds)} for all {plan.max_steps} steps, without the "
+        "validations"
+    ]
+    if training.max_minutes and 60 * training.max_minutes < plan.max_steps * seconds:
+        steps = max(int(60 * training.max_minutes / seconds), 1)
+        lines.append(
+            f"training.max_minutes={training.max_minutes:g} ends the run after about {steps} "
+            f"steps. Set training.max_steps={steps}, too, so that the learning rate fits"
+        )
+    lines.append(
+        f"peak memory of this process so far: {peak_memory_mb():,.0f} MB".replace(",", " ")
+    )
+    return "\n".join(lines)
+
+
+def seconds_per_step(trainer: Trainer) -> float:
+    """Returns the mean time of `TIMED_STEPS` training steps.
+
+    They are trained twice, because a back end compiles a step when it first sees its shape.
+    """
+    trainer.train_steps(0, TIMED_STEPS, [])
+    watch = _StopWatch(0)
+    trainer.train_steps(0, TIMED_STEPS, [watch])
+    return (watch.ends[-1] - watch.ends[0]) / (len(watch.ends) - 1)
+
+
+class _StopWatch(StepCallback):
+    """Notes when each step ends."""
+
+    def __init__(self, step: int):
+        super().__init__(step)
+        self.ends: list[float] = []
+
+    def after_step(self, logs):
+        float(logs["loss"])  # waits until the step is done
+        self.ends.append(time.monotonic())
