@@ -44,7 +44,7 @@ def measure_data(config: Config, generated_pairs: int = 0) -> Iterator[dict[str,
         source, target = (
             Tokenizer.train(
                 training_sentences(corpus.train, side),
-                config.tokenizer.vocab_size,
+                int(config.tokenizer.vocab_size),
                 Path(folder) / f"{side}.model",
             )
             for side in (0, 1)

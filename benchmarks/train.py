@@ -101,7 +101,7 @@ def _encode(config: Config, folder: Path) -> EncodedPairs:
     corpus = load_corpus(config.data, config.training.seed)
     source, target = (
         Tokenizer.train(
-            training_sentences(corpus.train, side), config.tokenizer.vocab_size, folder / name
+            training_sentences(corpus.train, side), int(config.tokenizer.vocab_size), folder / name
         )
         for side, name in ((0, "source.model"), (1, "target.model"))
     )

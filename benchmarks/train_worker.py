@@ -35,7 +35,7 @@ def ours(config: Config) -> Train:
     from transformer_tf.training.stream import as_dataset
     from transformer_tf.transformer import Transformer
 
-    size = config.tokenizer.vocab_size + 2
+    size = int(config.tokenizer.vocab_size) + 2
     transformer = Transformer(
         **dataclasses.asdict(config.model),
         source_vocab_size=size,
@@ -101,7 +101,7 @@ def sizes(config: Config) -> tuple[int, int, int, int, float, int]:
         model.num_heads,
         model.d_ff,
         model.dropout_rate,
-        config.tokenizer.vocab_size + 2,
+        int(config.tokenizer.vocab_size) + 2,
     )
 
 

@@ -87,6 +87,8 @@ PREPARE = {
     "article": prepare_article,
     "multi30k": prepare_multi30k,
     "tutorial_pt_en": prepare_tutorial,
+    "own": lambda directory, monkeypatch: write_tatoeba(directory, "deu"),
+    "fine_tune": lambda directory, monkeypatch: write_tatoeba(directory, "deu"),
 }
 
 
@@ -96,6 +98,8 @@ def test_a_configuration_trains_a_few_steps(path, tmp_path, monkeypatch):
     directory.mkdir()
     close = PREPARE[path.stem](directory, monkeypatch)
     overrides = [*SMALL, f"data.directory={directory}"]
+    if path.stem in ("own", "fine_tune"):
+        overrides.append("data.corpus=tatoeba")
     if path.stem != "article":
         overrides.append(f"tokenizer.vocab_size={400 if path.stem == 'quickstart' else 326}")
     config = load_config(path, overrides)

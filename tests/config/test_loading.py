@@ -66,7 +66,16 @@ def test_overrides_win_over_the_file(tmp_path):
             r"model.d_model=25\|50\|100\|200\|300, not bpemb and 128",
         ),
         (["data.corpus=files"], "data.corpus=files needs data.files"),
-        (["data.files=[[a.tsv]]"], "data.files needs data.corpus=files, not phrasebook"),
+        (
+            ["data.files=[[a.tsv]]", "data.corpus=tatoeba"],
+            "data.files needs data.corpus=files, not tatoeba",
+        ),
+        (["tokenizer.vocab_size=best"], "tokenizer.vocab_size must be "),
+        (["tokenizer.vocab_size=0"], "tokenizer.vocab_size must be at least 1, not 0"),
+        (
+            ["tokenizer.vocab_size=auto", "tokenizer.kind=bpemb"],
+            "tokenizer.vocab_size=auto needs tokenizer.kind=trained",
+        ),
         (["data.corpus=files", "data.files=[[a,b,c]]"], r"data.files is a list of \[FILE\]"),
         (["data.corpus=files", "data.files=[a.tsv]"], "data.files must be"),
         (["training.seed=-1"], r"training.seed must be at least 0 and less than 2\*\*32, not -1"),
@@ -162,6 +171,27 @@ def test_values_that_yaml_does_not_read_as_text(tmp_path, content, message):
         load_config(path)
     path.write_text("data:\n  target_language: 'no'\n")
     assert load_config(path).data.target_language == "no"
+
+
+def test_words_among_numbers(tmp_path):
+    """A vocabulary size and samples may be `auto` and null, on the command line and in a file."""
+    path = tmp_path / "c.yaml"
+    path.write_text("tokenizer:\n  vocab_size: auto\ntraining:\n  samples: null\n")
+    overrides = ["tokenizer.vocab_size=auto", "training.samples=null"]
+    for config in (load_config(path), load_config(None, overrides)):
+        assert config.tokenizer.vocab_size == "auto"
+        assert config.training.samples is None
+        save_config(config, tmp_path / "saved.yaml")
+        assert load_config(tmp_path / "saved.yaml") == config
+    numbers = load_config(path, ["tokenizer.vocab_size=500", "training.warmup_steps=2000"])
+    assert numbers.tokenizer.vocab_size == 500
+    assert repr(numbers.training.warmup_steps) == "2000"
+    assert load_config(path, ["training.warmup_steps=0.25"]).training.warmup_steps == 0.25
+
+
+def test_files_imply_the_corpus():
+    config = load_config(None, ["data.files=[[a.tsv]]"])
+    assert (config.data.corpus, config.data.files) == ("files", (("a.tsv",),))
 
 
 def test_a_list_of_heads_becomes_a_tuple():

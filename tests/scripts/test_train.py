@@ -1,10 +1,12 @@
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from transformer_tf.commands.train import parse_arguments
+from transformer_tf.commands.train import default_config, few_pairs_note, parse_arguments
+from transformer_tf.config import DataConfig, load_config, load_saved_config
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,6 +38,35 @@ def test_help_lists_the_keys(tmp_path):
     every = train("--help", "all", cwd=tmp_path)
     assert every.returncode == 0
     assert "decoding.beam_size=1" in every.stdout
+
+
+@pytest.mark.parametrize(
+    ("overrides", "name"),
+    [
+        ([], "quickstart"),
+        (["training.max_epochs=1", "data.corpus=phrasebook"], "quickstart"),
+        (["data.corpus=tatoeba"], "own"),
+        (["data.files=[[a.tsv]]"], "own"),
+        (["data.files=[[a.tsv]]", "training.start_from=checkpoints/en-de"], "fine_tune"),
+    ],
+)
+def test_the_default_configuration_fits_the_corpus(overrides, name):
+    assert default_config(overrides) == ROOT / "configs" / f"{name}.yaml"
+
+
+def test_the_note_on_few_pairs_has_a_command_that_loads():
+    overrides = ["data.files=[['my file.tsv']]", "model.d_model=64", "tokenizer.vocab_size=900"]
+    note = few_pairs_note(3000, DataConfig(), overrides)
+    assert note.startswith("3 000 training pairs are few.")
+    command = shlex.split(note.splitlines()[1])
+    start = f"training.start_from={ROOT / 'checkpoints' / 'en-de'}"
+    assert command == ["python", "scripts/train.py", overrides[0], start]
+    config = load_config(default_config(command[2:]), command[2:])
+    assert config.data.files == (("my file.tsv",),)
+    theirs = load_saved_config(ROOT / "checkpoints" / "en-de" / "config.yaml")
+    assert config.tokenizer == theirs.tokenizer
+    unknown = few_pairs_note(3000, DataConfig(target_language="fi"), overrides)
+    assert unknown.endswith(" training.start_from=DIR")
 
 
 @pytest.mark.parametrize(

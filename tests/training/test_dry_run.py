@@ -24,7 +24,8 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.chdir(scratch)
     monkeypatch.setattr(dry_run, "seconds_per_step", lambda trainer: 0.5)
     config = configure(data, "training.max_steps=100", "training.max_minutes=0.25")
-    table, lengths, examples, languages, summary, time = dry_run.dry_run(config)
+    with dry_run.scratch_trainer(config) as trainer:
+        table, lengths, examples, languages, summary, time = dry_run.report(trainer)
     assert table.split()[:3] == ["pairs", "read", str(len(ENGLISH))]
     assert "on average, 95 % of them at most" in lengths
     assert examples.startswith("10 random pairs")

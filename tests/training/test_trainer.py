@@ -202,6 +202,16 @@ def test_a_folder_with_other_files_is_unchanged(data, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+def test_an_automatic_vocabulary_and_samples(data, tmp_path):
+    config = configure(data, "tokenizer.vocab_size=auto", "training.samples=null")
+    with Trainer(config, tmp_path / "run") as trainer:
+        sizes = [trainer.source_tokenizer.vocab_size, trainer.target_tokenizer.vocab_size]
+        assert all(275 < size < 1000 for size in sizes)
+        assert f"vocabularies of {sizes[0]} and {sizes[1]}" in trainer.summary()
+        sources = [source for source, _ in trainer.corpus.validation]
+        assert trainer.samples == (sources[0], sources[3], sources[6])
+
+
 def test_a_failed_start_leaves_no_folder(data, tmp_path):
     folder = tmp_path / "runs" / "run"
     with pytest.raises(ConfigError, match="tokenizer.vocab_size"):

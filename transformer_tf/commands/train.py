@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transformer_tf.commands import project_folder
-from transformer_tf.errors import ConfigError
+from transformer_tf.errors import CheckpointError, ConfigError
 from transformer_tf.utils.startup import command_line, import_keras_quietly, run_command
 
+FEW_PAIRS = 10_000
+
 if TYPE_CHECKING:  # the command line needs no configuration
-    from transformer_tf.config import Config
+    from transformer_tf.config import Config, DataConfig
+    from transformer_tf.training.trainer import Trainer
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -37,9 +42,9 @@ def parse_arguments() -> argparse.Namespace:
     run.add_argument(
         "--config",
         type=Path,
-        default=project_folder() / "configs" / "quickstart.yaml",
         metavar="FILE",
-        help="the configuration; by default configs/quickstart.yaml",
+        help="the configuration; by default configs/fine_tune.yaml with training.start_from, else "
+        "configs/own.yaml with a corpus or files, else configs/quickstart.yaml",
     )
     run.add_argument("--resume", type=Path, metavar="DIR", help="resume the run in this folder")
     run.add_argument(
@@ -104,16 +109,19 @@ def main() -> None:
         folder = arguments.resume
         config = load_run_config(folder, arguments.overrides)
     else:
-        config = load_config(arguments.config, arguments.overrides)
+        path = arguments.config or default_config(arguments.overrides)
+        config = load_config(path, arguments.overrides)
         folder = _new_folder(config, arguments.name)
     if arguments.dry_run:
         if arguments.resume or arguments.processes > 1:
             raise ConfigError("--dry-run is for new runs with one process")
         import_keras_quietly()
-        from transformer_tf.training.dry_run import dry_run
+        from transformer_tf.training.dry_run import report, scratch_trainer
 
-        for part in dry_run(config):
-            print(f"{part}\n", flush=True)
+        with scratch_trainer(config) as trainer:
+            for part in report(trainer):
+                print(f"{part}\n", flush=True)
+            _print_note(trainer, arguments)
         return
     group = None
     if arguments.processes > 1:
@@ -134,6 +142,7 @@ def main() -> None:
     trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group)
     print(f"{trainer.data.table()}\n\n{trainer.summary()}", file=sys.stderr)
     print(f"The run goes to {folder}", file=sys.stderr)
+    _print_note(trainer, arguments)
     translator = Translator.from_config(
         config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
     )
@@ -146,7 +155,7 @@ def main() -> None:
     print(scores.summary())
     write_scores(scores, folder / TEST_FILE)
     files = ["the checkpoint", TEST_FILE, "curves.png"]
-    samples = config.training.samples
+    samples = trainer.samples
     if samples:
         files.append("samples.txt")
     if samples and translator.fits(samples[0]):
@@ -160,6 +169,54 @@ def main() -> None:
         ("train", f"--resume {folder} {longer}"),
     ):
         print(f"  {command_line(name)} {options}")
+
+
+def default_config(overrides: Sequence[str]) -> Path:
+    """Returns the configuration of a command line without `--config`.
+
+    Args:
+        overrides: Its strings `section.key=value`.
+    """
+    values = {key: value for key, _, value in (each.partition("=") for each in overrides)}
+    if "training.start_from" in values:
+        name = "fine_tune"
+    elif "data.files" in values or values.get("data.corpus", "phrasebook") != "phrasebook":
+        name = "own"
+    else:
+        name = "quickstart"
+    return project_folder() / "configs" / f"{name}.yaml"
+
+
+def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -> str:
+    """Says what to expect of a run with few training pairs, and how to do better.
+
+    Args:
+        num_pairs: The number of training pairs.
+        data: The configuration with the languages.
+        overrides: The strings `section.key=value` of the command line.
+    """
+    from transformer_tf.checkpoint import find_checkpoint
+
+    try:
+        start = find_checkpoint(project_folder(), None, data.source_language, data.target_language)
+    except CheckpointError:  # none for these languages
+        start = Path("DIR")
+    kept = [each for each in overrides if not each.startswith(("model.", "tokenizer."))]
+    command = [command_line("train"), *map(shlex.quote, kept), f"training.start_from={start}"]
+    return (
+        f"{num_pairs:,} training pairs are few. A translator that learns from them alone knows "
+        "their words, and will often be wrong about others. It is better to start from a "
+        f"translator of the same languages:\n  {' '.join(command)}"
+    ).replace(",", " ", 1)
+
+
+def _print_note(trainer: Trainer, arguments: argparse.Namespace) -> None:
+    """Prints `few_pairs_note` for a new run of the default configuration, if it applies."""
+    new = not (arguments.resume or arguments.config or trainer.config.training.start_from)
+    count = len(trainer.corpus.train)
+    if new and count < FEW_PAIRS:
+        note = few_pairs_note(count, trainer.config.data, arguments.overrides)
+        print(f"\n{note}\n", file=sys.stderr)
 
 
 def _new_folder(config: Config, name: str | None) -> Path:

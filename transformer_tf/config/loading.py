@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import yaml
 
@@ -116,6 +116,8 @@ def _make_config(values: dict[str, Any], overrides: Sequence[str]) -> Config:
         if not separator:
             raise ConfigError(f"An override is written section.key=value, not {override!r}")
         values[key.strip()] = value
+    if values.get("data.files"):
+        values.setdefault("data.corpus", "files")
     config = plain_config(values)
     if config is not None:
         return config
@@ -244,7 +246,7 @@ def _check_texts(values: Mapping[str, Any], path: Path) -> None:
     for key, hint in _keys():
         if hint is str:
             texts = [values.get(key, "")]
-        elif hint == tuple[str, ...] and isinstance(values.get(key), list):
+        elif tuple[str, ...] in (hint, *get_args(hint)) and isinstance(values.get(key), list):
             texts = values[key]
         else:
             continue

@@ -47,10 +47,12 @@ def check_ranges(section: Any, name: str) -> None:
     """
     for key, ranges in _ranges(section.__class__).items():
         value = getattr(section, key)
+        if not isinstance(value, int | float):  # null, or a word such as `auto`
+            continue
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"{name}.{key} must be a finite number, not {value}")
         for condition in ranges:
-            if value is not None and not condition.holds(value):
+            if not condition.holds(value):
                 raise ConfigError(f"{name}.{key} must be {condition.words}, not {value}")
 
 

@@ -58,9 +58,9 @@ class DataConfig:
     Attributes:
         corpus: `phrasebook` (generated, needs no network), `tatoeba`, `multi30k`, `tfds:NAME`
             (a translation dataset of TensorFlow Datasets) or `files`.
-        files: The training pairs of `corpus: files`. A list of `[FILE]` (lines of source, tab,
-            target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence on each line).
-            Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.
+        files: The training pairs of `corpus: files`, which it implies. A list of `[FILE]` (lines
+            of source, tab, target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence on
+            each line). Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.
         validation_files: The validation pairs of any corpus; by default its own or drawn.
         test_files: The test pairs of any corpus; by default its own or drawn.
         swap: Whether the target comes first in `files`, `validation_files` and `test_files`.
@@ -109,7 +109,8 @@ class TokenizerConfig:
     Attributes:
         kind: `trained`: a BPE trained on the training pairs, which keeps case and digits and
             encodes any text; `bpemb`: an official BPEmb model, lower case, every digit a 0.
-        vocab_size: Number of sub-words of each model.
+        vocab_size: Number of sub-words of each model; `auto` chooses it by the number of training
+            pairs, for `trained` models.
         shared: Whether both languages share one `trained` model.
         dropout: Share of the merges that BPE-dropout skips at random in each epoch; usually 0.1,
             0 for none.
@@ -118,7 +119,7 @@ class TokenizerConfig:
     """
 
     kind: Literal["trained", "bpemb"] = "trained"
-    vocab_size: PositiveInt = 8000
+    vocab_size: PositiveInt | Literal["auto"] = 8000
     shared: bool = False
     dropout: Share = 0.0
     init_embeddings: bool = False
@@ -192,7 +193,7 @@ class TrainingConfig:
         start_from: A checkpoint to go on from: its weights, tokenizers and sizes, with a new
             optimizer. By default the weights are random.
         directory: Folder of the run; by default a new one in `runs`.
-        samples: Sentences to translate at each validation.
+        samples: Sentences to translate at each validation; null for three of the validation set.
     """
 
     max_epochs: PositiveInt = 30
@@ -218,7 +219,7 @@ class TrainingConfig:
     seed: Seed = 0
     start_from: Path | None = None
     directory: Path | None = None
-    samples: tuple[str, ...] = SAMPLES
+    samples: tuple[str, ...] | None = SAMPLES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -384,6 +385,8 @@ class Config:
             raise ConfigError("data.slots needs tokenizer.kind=trained")
         if tokenizer.kind == "bpemb" and tokenizer.shared:
             raise ConfigError("tokenizer.shared needs tokenizer.kind=trained")
+        if tokenizer.kind == "bpemb" and tokenizer.vocab_size == "auto":
+            raise ConfigError("tokenizer.vocab_size=auto needs tokenizer.kind=trained")
         if model.tie_embeddings == "all" and not tokenizer.shared:
             raise ConfigError("model.tie_embeddings=all needs tokenizer.shared=true")
         if tokenizer.init_embeddings and (

@@ -35,7 +35,11 @@ from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.text.corpora.variants import with_variants
 from transformer_tf.text.slots import learn_known_words, make_slots, with_slots
 from transformer_tf.text.tokenization.restoring import Truecaser
-from transformer_tf.text.tokenization.tokenizer import Tokenizer, training_sentences
+from transformer_tf.text.tokenization.tokenizer import (
+    Tokenizer,
+    auto_vocab_size,
+    training_sentences,
+)
 from transformer_tf.training.distribution import ProcessGroup, check_equal
 from transformer_tf.training.run_folder import CORPUS_FILE
 from transformer_tf.utils.files import atomic_write_bytes
@@ -63,20 +67,22 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
         return _tokenizers_of(config.training.start_from.expanduser(), data)
     sources, targets = (training_sentences(corpus.train, side) for side in (0, 1))
     if settings.kind == "bpemb":
-        directory = data_directory(data)
-        source = Tokenizer.official(data.source_language, settings.vocab_size, directory)
-        target = Tokenizer.official(data.target_language, settings.vocab_size, directory)
+        size, directory = int(settings.vocab_size), data_directory(data)
+        source = Tokenizer.official(data.source_language, size, directory)
+        target = Tokenizer.official(data.target_language, size, directory)
         target.truecaser = Truecaser.learn(targets)
         return source, target
     (folder / TOKENIZER_FOLDER).mkdir(parents=True, exist_ok=True)
     tags = tag_names(data)
+    auto = settings.vocab_size == "auto"
+    size = auto_vocab_size(len(corpus.train)) if auto else int(settings.vocab_size)
     if settings.shared:
         sentences = chain(sources, targets)
-        shared = Tokenizer.train(sentences, settings.vocab_size, folder / SOURCE_MODEL, tags)
+        shared = Tokenizer.train(sentences, size, folder / SOURCE_MODEL, tags, exact=not auto)
         return shared, shared
     return (
-        Tokenizer.train(sources, settings.vocab_size, folder / SOURCE_MODEL, tags),
-        Tokenizer.train(targets, settings.vocab_size, folder / TARGET_MODEL),
+        Tokenizer.train(sources, size, folder / SOURCE_MODEL, tags, exact=not auto),
+        Tokenizer.train(targets, size, folder / TARGET_MODEL, exact=not auto),
     )
 
 

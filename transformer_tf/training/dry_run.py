@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import random
 import tempfile
@@ -28,14 +29,12 @@ TIMED_STEPS = 20
 SHOWN_PAIRS = 10
 
 
-def dry_run(config: Config) -> Iterator[str]:
-    """Prepares a run, trains a few steps and reports. Nothing is left on disk but downloads.
+@contextlib.contextmanager
+def scratch_trainer(config: Config) -> Iterator[Trainer]:
+    """Yields a trainer whose files are deleted afterwards. Only downloads are kept.
 
     Args:
-        config: The configuration of the run.
-
-    Yields:
-        The parts of the report.
+        config: The configuration of a new run.
 
     Raises:
         TransformerTFError: If the run could not start. See `Trainer`.
@@ -44,12 +43,17 @@ def dry_run(config: Config) -> Iterator[str]:
         data = dataclasses.replace(config.data, cache_directory=Path(scratch))
         config = dataclasses.replace(config, data=data)
         with Trainer(config, Path(scratch) / "run") as trainer:
-            yield trainer.data.table()
-            yield _lengths(trainer)
-            yield _examples(trainer)
-            yield check_languages(trainer.corpus, data)
-            yield trainer.summary()
-            yield _time_and_memory(trainer)
+            yield trainer
+
+
+def report(trainer: Trainer) -> Iterator[str]:
+    """Yields the parts of a report on a new run. The last one trains a few steps."""
+    yield trainer.data.table()
+    yield _lengths(trainer)
+    yield _examples(trainer)
+    yield check_languages(trainer.corpus, trainer.config.data)
+    yield trainer.summary()
+    yield _time_and_memory(trainer)
 
 
 def check_languages(corpus: Corpus, data: DataConfig) -> str:

@@ -55,10 +55,12 @@ from transformer_tf.training.run_folder import (
 from transformer_tf.training.state import Progress, get_arrays, load_state, save_state, set_arrays
 from transformer_tf.training.stream import BatchStream, as_dataset
 from transformer_tf.training.validation import (
+    NUM_SAMPLES,
     SampleTranslator,
     evaluate,
     is_better,
     score_translations,
+    spread,
     translate_sample,
 )
 from transformer_tf.utils.startup import command_line
@@ -89,6 +91,7 @@ class Trainer:
         training_model: The compiled model with its loss.
         progress: The progress of the run.
         plan: The plan of the run.
+        samples: The sentences to translate at each validation.
 
     Raises:
         ConfigError: If the folder holds files and `resume` is False, if another trainer uses the
@@ -110,6 +113,11 @@ class Trainer:
         if self.group.is_main and not resume:
             check_unused(folder)
         self.corpus = load_corpus(config.data, config.training.seed)
+        samples = config.training.samples
+        if samples is None:
+            chosen = spread(self.corpus.validation, NUM_SAMPLES)
+            samples = tuple(source for source, _ in chosen)
+        self.samples = samples
         if self.group.is_main:
             new_folders = make_folder(folder)
             self._lock = lock_folder(folder)
@@ -199,7 +207,9 @@ class Trainer:
             f"epoch in {len(batches)} batches of {len(batches.shapes)} shapes, "
             f"{batches.padding_share:.1%} padding\n"
             f"{self.plan.summary()}\n"
-            f"{self.model.count_params():,} parameters, {self.config.training.precision}, "
+            f"{self.model.count_params():,} parameters, vocabularies of "
+            f"{self.source_tokenizer.vocab_size:,} and {self.target_tokenizer.vocab_size:,}, "
+            f"{self.config.training.precision}, "
             f"{keras.backend.backend()}{resumed}"
         )
 
@@ -361,7 +371,7 @@ class Trainer:
                 metrics |= score_translations(
                     translator, self.corpus.validation, training.validation_translations
                 )
-                samples = [translate_sample(translator, each) for each in training.samples]
+                samples = [translate_sample(translator, each) for each in self.samples]
             row |= {f"val_{name}": value for name, value in metrics.items()}
             self._save_weights(LAST_WEIGHTS)
             score = metrics.get(training.best_metric, np.nan)

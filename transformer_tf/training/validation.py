@@ -10,7 +10,10 @@ from typing import Any, Protocol
 import keras
 
 from transformer_tf.evaluation.scores import score
+from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.training.stream import BatchStream, as_dataset
+
+NUM_SAMPLES = 3
 
 
 class SampleTranslator(Protocol):
@@ -47,21 +50,28 @@ def evaluate(training_model: keras.Model, stream: BatchStream) -> dict[str, floa
     return {name: float(value) for name, value in metrics.items() if name != "tokens"}
 
 
+def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
+    """Returns up to `count` of the pairs, spread evenly.
+
+    Many corpora begin with their shortest sentences.
+    """
+    count = min(count, len(pairs))
+    return [pairs[number * len(pairs) // count] for number in range(count)]
+
+
 def score_translations(
-    translator: SampleTranslator, pairs: Sequence[tuple[str, str]], count: int
+    translator: SampleTranslator, pairs: Sequence[Pair], count: int
 ) -> dict[str, float]:
     """Translates some of the pairs and computes BLEU and chrF.
 
     Args:
         translator: The translator.
         pairs: Sentences and their references.
-        count: Number of pairs to translate. They are spread evenly over `pairs`, because many
-            corpora begin with their shortest sentences.
+        count: Number of pairs to translate, spread evenly.
     """
-    count = min(count, len(pairs))
-    if not count:
+    chosen = spread(pairs, count)
+    if not chosen:
         return {}
-    chosen = [pairs[number * len(pairs) // count] for number in range(count)]
     translations = translator.translate([source for source, _ in chosen], n_best=1)
     scores = score(translations, [target for _, target in chosen])
     return {"bleu": scores.bleu, "chrf": scores.chrf}

@@ -8,7 +8,12 @@ from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text import symbols
 from transformer_tf.text.tokenization import tokenizer as tokenizer_module
 from transformer_tf.text.tokenization.restoring import Truecaser
-from transformer_tf.text.tokenization.tokenizer import Tokenizer, bpemb_url, training_sentences
+from transformer_tf.text.tokenization.tokenizer import (
+    Tokenizer,
+    auto_vocab_size,
+    bpemb_url,
+    training_sentences,
+)
 
 SENTENCES = [
     f"{name} kauft {number} {thing} für {number + 3} Euro in Überlingen."
@@ -209,3 +214,16 @@ def test_the_tokenizer_imports_neither_bpemb_nor_gensim():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (result.stdout, result.stderr) == ("[]\n", "")
+
+
+def test_the_vocabulary_grows_with_the_corpus():
+    sizes = [auto_vocab_size(pairs) for pairs in (1, 3_000, 10_000, 100_000, 400_000, 10**8)]
+    assert sizes == [1000, 1400, 2500, 8000, 16_000, 32_000]
+
+
+def test_fewer_pieces_than_asked_for(tmp_path):
+    with pytest.raises(ConfigError, match="tokenizer.vocab_size=5000 does not fit"):
+        Tokenizer.train(SENTENCES, 5000, tmp_path / "a.model")
+    smaller = Tokenizer.train(SENTENCES, 5000, tmp_path / "b.model", exact=False)
+    assert 352 < smaller.vocab_size < 5000
+    assert smaller.decode(smaller.encode(SENTENCES[0])) == SENTENCES[0]

@@ -132,7 +132,12 @@ class Tokenizer:
 
     @classmethod
     def train(
-        cls, sentences: Iterable[str], vocab_size: int, model_file: Path, tags: Sequence[str] = ()
+        cls,
+        sentences: Iterable[str],
+        vocab_size: int,
+        model_file: Path,
+        tags: Sequence[str] = (),
+        exact: bool = True,
     ) -> Tokenizer:
         """Trains a BPE model that keeps case and digits and encodes any Unicode text.
 
@@ -146,6 +151,7 @@ class Tokenizer:
                 pieces.
             model_file: Where to write the model.
             tags: The names of the source tags in the sentences.
+            exact: Whether fewer pieces are an error.
 
         Raises:
             ConfigError: If the sentences do not yield this many pieces.
@@ -157,6 +163,7 @@ class Tokenizer:
                 model_writer=model,
                 model_type="bpe",
                 vocab_size=vocab_size,
+                hard_vocab_limit=exact,
                 character_coverage=0.9999,
                 byte_fallback=True,
                 split_digits=True,
@@ -346,6 +353,22 @@ class Tokenizer:
         if words_file.exists():
             tokenizer.known_words = load_words(words_file)
         return tokenizer
+
+
+def auto_vocab_size(num_pairs: int) -> int:
+    """Returns the size of a vocabulary for a number of training pairs.
+
+    A rule of thumb: 8 000 sub-words for 100 000 pairs, growing with the square root of their
+    number. With few pairs, rare sub-words would occur too seldom to be learned.
+
+    Args:
+        num_pairs: Number of training pairs.
+
+    Returns:
+        A multiple of 100 from 1 000 to 32 000.
+    """
+    size = 8000 * (num_pairs / 100_000) ** 0.5
+    return 100 * round(min(max(size, 1000), 32_000) / 100)
 
 
 def training_sentences(pairs: Sequence[tuple[str, str]], side: int) -> Iterator[str]:
