@@ -1,3 +1,4 @@
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint, save_weights
-from transformer_tf.config import load_config, save_config
+from transformer_tf.config import MixConfig, load_config, save_config
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.checkpoint_export import export_checkpoint, halve
 from transformer_tf.export.folders import check_place, new_folder, replace_folder
@@ -37,11 +38,15 @@ def test_an_export_has_no_local_paths(checkpoint, tmp_path):
     (run / "state").mkdir()
     here = [f'data.files=[["{tmp_path}/mine.tsv"], ["{tmp_path}/b.en", "{tmp_path}/b.de"]]']
     here += ["data.corpus=files", f"data.directory={tmp_path}", f"training.directory={run}"]
-    save_config(load_config(run / "config.yaml", here), run / "config.yaml")
+    here.append(f'data.mix=[{{files: ["{tmp_path}/more.tsv"], tag: bt}}]')
+    config = load_config(run / "config.yaml", here)
+    training = dataclasses.replace(config.training, start_from=tmp_path / "first")
+    save_config(dataclasses.replace(config, training=training), run / "config.yaml")
     assert str(tmp_path) in (run / "config.yaml").read_text()
     export_checkpoint(run, tmp_path / "out")
     config = load_config(tmp_path / "out" / "config.yaml")
-    assert (config.data.directory, config.training.directory) == (None, None)
+    assert config.data.directory is config.training.directory is config.training.start_from is None
+    assert config.data.mix == (MixConfig(files=("more.tsv",), tag="bt"),)
     assert config.data.files == (("mine.tsv",), ("b.en", "b.de"))
     assert str(tmp_path) not in (tmp_path / "out" / "config.yaml").read_text()
     assert not (tmp_path / "out" / "state").exists()

@@ -50,8 +50,11 @@ def without_folders(config: Config) -> Config:
             files=names(data.files),
             validation_files=names(data.validation_files),
             test_files=names(data.test_files),
+            mix=tuple(
+                dataclasses.replace(each, files=names((each.files,))[0]) for each in data.mix
+            ),
         ),
-        training=dataclasses.replace(config.training, directory=None),
+        training=dataclasses.replace(config.training, directory=None, start_from=None),
     )
 
 

@@ -137,7 +137,7 @@ def _file_source(
         for first, second in read_pairs(paths, languages[::-1] if swap else languages, removed):
             yield RawPair(split, *((second, first) if swap else (first, second)))
 
-    return Source(entry[0], read)
+    return Source(Path(entry[0]).name, read)
 
 
 def _read_phrasebook(data: DataConfig) -> Iterator[RawPair]:
