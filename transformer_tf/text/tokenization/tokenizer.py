@@ -365,10 +365,10 @@ def auto_vocab_size(num_pairs: int) -> int:
         num_pairs: Number of training pairs.
 
     Returns:
-        A multiple of 100 from 1 000 to 32 000.
+        A multiple of 100 from 2 000 to 32 000.
     """
     size = 8000 * (num_pairs / 100_000) ** 0.5
-    return 100 * round(min(max(size, 1000), 32_000) / 100)
+    return 100 * round(min(max(size, 2000), 32_000) / 100)
 
 
 def training_sentences(pairs: Sequence[tuple[str, str]], side: int) -> Iterator[str]:
