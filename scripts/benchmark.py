@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Measure speed and copying: python scripts/benchmark.py data|train|decode|start|copying ..."""
+"""Measure: python scripts/benchmark.py data|train|decode|exported|start|web|copying ..."""
 
 import argparse
 import sys
@@ -60,6 +60,12 @@ def parse_arguments() -> argparse.Namespace:
     copying.add_argument(
         "--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de"
     )
+    web = commands.add_parser("web", help="the web page in Chromium: sizes, start, speed, memory")
+    web.add_argument("--rounds", type=int, default=5, metavar="N", help="starts of the page")
+    web.add_argument(
+        "--sentences", type=int, default=200, metavar="N", help="translations to compare"
+    )
+    web.add_argument("--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de")
     for command in (data, train):
         command.add_argument(
             "--config",
@@ -81,7 +87,7 @@ def main() -> None:
     from transformer_tf.config import load_config
     from transformer_tf.utils.tables import table
 
-    if arguments.command in ("decode", "exported", "start", "copying"):
+    if arguments.command in ("decode", "exported", "start", "web", "copying"):
         import_keras_quietly()
         from transformer_tf.checkpoint import find_checkpoint
 
@@ -104,6 +110,10 @@ def main() -> None:
         from benchmarks.copying import measure_copying
 
         measurements = measure_copying(folder, arguments.sentences, arguments.beam_size)
+    elif arguments.command == "web":
+        from benchmarks.web import measure_web
+
+        measurements = measure_web(folder, arguments.rounds, arguments.sentences)
     elif arguments.command == "data":
         config = load_config(arguments.config, arguments.overrides)
         measurements = measure_data(config, arguments.pairs)

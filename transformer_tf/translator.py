@@ -290,6 +290,10 @@ class Translator:
         found = self._find(segments, options)
         target_ids = found[0][0].ids
         target_input = [tokenizer.start_id, *target_ids]
+        scores = self.engine.attend([segment.source_ids], [target_input])[0]
+        heads = AlignmentHeads(
+            options.alignment_layer, options.alignment_heads, options.alignment_query
+        )
         return Attention(
             source=normalize_text(text),
             translation=next(self._write(segments, found, options))[0].text,
@@ -298,9 +302,10 @@ class Translator:
             target_output_tokens=tokenizer.tokens(
                 [*target_ids, tokenizer.end_id], segment.target_values
             ),
-            scores=self.engine.attend([segment.source_ids], [target_input])[0],
+            scores=scores,
             source_language=self.languages[0],
             target_language=self.languages[1],
+            alignment_heads=heads.maps(len(scores["cross"])),
         )
 
     def attend_words(

@@ -20,6 +20,19 @@ def test_each_target_word_is_linked_with_its_most_attended_source_word():
     assert link_words(np.zeros((3, 0))) == []
 
 
+@pytest.mark.parametrize(
+    ("heads", "expected"),
+    [
+        (AlignmentHeads(3, (1, 5)), [(2, 0), (2, 4)]),
+        (AlignmentHeads(None, (2,)), [(3, 1)]),
+        (AlignmentHeads(3), []),
+        (AlignmentHeads(3, (1, 5), "input"), []),
+    ],
+)
+def test_the_maps_of_alignment_heads(heads, expected):
+    assert heads.maps(num_layers=4) == expected
+
+
 def test_the_most_attended_source_token_is_neither_start_nor_end():
     scores = np.zeros((2, 3, 2, 4))
     scores[..., 0] = 0.9

@@ -23,7 +23,7 @@ def softmax(shape, seed=0):
     return exponents / exponents.sum(axis=-1, keepdims=True)
 
 
-def make_sentence(source="Gardens grow.", translation="Gärten wachsen.", seed=0):
+def make_sentence(source="Gardens grow.", translation="Gärten wachsen.", seed=0, **more):
     cross = softmax((LAYERS, HEADS, len(TARGET), len(SOURCE)), seed)
     encoder = softmax((LAYERS, HEADS, len(SOURCE), len(SOURCE)), seed + 1)
     return PageSentence(
@@ -33,6 +33,9 @@ def make_sentence(source="Gardens grow.", translation="Gärten wachsen.", seed=0
             "encoder": PageMap(encoder, SOURCE, SOURCE),
             "cross": PageMap(cross, TARGET, SOURCE),
         },
+        "English",
+        "German",
+        **more,
     )
 
 
@@ -202,6 +205,39 @@ def test_pointing_at_a_word_lights_its_row_and_its_tokens(open_page):
     assert lit(page) == []
 
 
+def test_it_opens_on_the_clearest_of_the_heads_that_align(open_page):
+    sentence = make_sentence()
+    clarity = sentence.maps["cross"].scores[..., 1:-1].max(axis=-1).sum(axis=-1)
+    order = [np.unravel_index(place, clarity.shape) for place in clarity.argsort(axis=None)]
+    others = [(int(layer), int(head)) for layer, head in order[1:3]]  # not the clearest of all
+    page = open_page([make_sentence(alignment_heads=others)])
+    assert opened(page) == others[1]
+
+
+def test_the_axes_name_the_languages(open_page):
+    page = open_page([make_sentence()])
+    assert page.locator(".card h2").all_text_contents() == ["English", "German"]
+    axes = page.locator("#map .axis")
+    assert axes.all_text_contents() == ["English, looked at →", "German, as it is said ↓"]
+    page.click("[data-kind='encoder']")
+    assert axes.all_text_contents() == ["English, looked at →", "English, looking ↓"]
+
+
+def test_tokens_light_up_by_what_the_decoder_has_read(open_page):
+    scores = np.tril(softmax((1, 1, len(TARGET), len(TARGET))))
+    maps = {"decoder": PageMap(scores, TARGET, ["<start>", *TARGET[:-1]])}
+    page = open_page([PageSentence("a", "b", maps, "English", "German")])
+    chips = page.locator("#target-tokens .chip")
+    chips.nth(3).hover()
+    assert status(page).startswith("“.” looks at: ")
+    weights = chips.evaluate_all(
+        "all => all.map((e) => Number(e.style.getPropertyValue('--weight')))"
+    )
+    # The first key is the start, so the second one is the first token that is said.
+    np.testing.assert_allclose(weights[:-1], scores[0, 0, 3, 1:], atol=3e-3)
+    assert weights[-1] == 0
+
+
 def test_pointing_at_a_cell_tells_its_weight(open_page):
     sentence = make_sentence()
     page = open_page([sentence])
@@ -220,7 +256,7 @@ def test_layers_heads_and_kinds_are_chosen(open_page):
     weight = sentence.maps["cross"].scores[0, 1, 1, 2]
     assert told(page) == pytest.approx(weight, abs=STEP)
     page.click("[data-kind='encoder']")
-    assert page.text_content("#what").startswith("Each word of the sentence (row)")
+    assert page.text_content("#what").startswith("Each English token (row)")
     assert page.locator("#map tbody td").count() == len(SOURCE) ** 2
 
 
@@ -283,6 +319,12 @@ def test_the_keyboard_alone_is_enough(open_page):
     assert status(page).startswith("“<start>” is looked at by: ")
     page.keyboard.press("Escape")
     assert lit(page) == []
+    page.focus("#source-tokens .chip")
+    page.keyboard.press("ArrowRight")
+    assert lit(page) == ["Gar"]
+    page.keyboard.press("Tab")  # to the next row of tokens
+    page.keyboard.press("ArrowRight")
+    assert lit(page) == ["ten"]
 
 
 def test_several_sentences(open_page):

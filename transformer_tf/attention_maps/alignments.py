@@ -36,6 +36,16 @@ class AlignmentHeads:
     heads: tuple[int, ...] = ()
     query: Query = "output"
 
+    def maps(self, num_layers: int) -> list[tuple[int, int]]:
+        """Returns layer and head, from 0, of the heads whose maps show the alignment.
+
+        Named heads alone count. With the query `input` there are none: in their maps, the weights
+        of a word stand in the row of the next word.
+        """
+        if self.query == "input":
+            return []
+        return [((self.layer or num_layers) - 1, head - 1) for head in self.heads]
+
 
 def attention_of_words(
     scores: npt.NDArray[np.floating],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -63,6 +64,8 @@ class Attention:
             `(num_layers, num_heads, query_len, key_len)`.
         source_language: Name of the source language, for the axes of figures.
         target_language: Name of the target language.
+        alignment_heads: Layer and head, from 0, of the cross-attention heads that align words; a
+            page opens on the clearest of them.
     """
 
     source: str
@@ -73,6 +76,7 @@ class Attention:
     scores: dict[str, np.ndarray]
     source_language: str = "Source"
     target_language: str = "Target"
+    alignment_heads: Sequence[tuple[int, int]] = ()
 
     def __repr__(self) -> str:
         sizes = (f"{kind} {len(s)} × {s.shape[1]}" for kind, s in self.scores.items())
@@ -216,7 +220,14 @@ class Attention:
         from transformer_tf.attention_maps import PageMap, PageSentence
 
         maps = {kind: PageMap(scores, *self.tokens(kind)) for kind, scores in self.scores.items()}
-        return PageSentence(self.source, self.translation, maps)
+        return PageSentence(
+            self.source,
+            self.translation,
+            maps,
+            self.source_language,
+            self.target_language,
+            self.alignment_heads,
+        )
 
 
 def _index(name: str, number: int, count: int) -> int:

@@ -46,11 +46,18 @@ class PageSentence:
         source: The sentence.
         translation: Its translation.
         maps: The scores by kind: `encoder`, `decoder`, `cross`.
+        source_language: Name of the source language.
+        target_language: Name of the target language.
+        alignment_heads: Layer and head, from 0, of the cross-attention heads that align words. The
+            page opens on the one whose rows are clearest; without any, on the clearest of all.
     """
 
     source: str
     translation: str
     maps: Mapping[str, PageMap]
+    source_language: str = "Source"
+    target_language: str = "Target"
+    alignment_heads: Sequence[tuple[int, int]] = ()
 
 
 def render_page(sentences: Sequence[PageSentence]) -> str:
@@ -77,11 +84,15 @@ def render_page(sentences: Sequence[PageSentence]) -> str:
             f"Received: {', '.join(map(str, dict.fromkeys(map(tuple, kinds))))}"
         )
     data = {
-        "languages": {"source": "the sentence", "target": "the translation"},
         "sentences": [
             {
                 "source": sentence.source,
                 "translation": sentence.translation,
+                "languages": {
+                    "source": sentence.source_language,
+                    "target": sentence.target_language,
+                },
+                "alignmentHeads": list(sentence.alignment_heads),
                 "maps": {kind: _map(kind, each) for kind, each in sentence.maps.items()},
             }
             for sentence in sentences

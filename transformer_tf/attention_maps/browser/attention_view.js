@@ -1,5 +1,5 @@
-import { byId, element, fill } from "./dom.js";
-import { HeatMap, inkColor, smallMap } from "./heat_map.js";
+import { byId, element, fill, themeColor } from "./dom.js";
+import { HeatMap, smallMap } from "./heat_map.js";
 import { clearestHead, KINDS, weightsOf } from "./scores.js";
 import { entriesOf } from "./tokens.js";
 
@@ -8,34 +8,44 @@ import { entriesOf } from "./tokens.js";
  *
  * @typedef {object} Shown
  * @property {Record<string, import("./scores.js").AttentionMap>} maps By kind.
- * @property {{source: string, target: string}} languages
+ * @property {import("./scores.js").Languages} languages
+ * @property {[number, number][]} alignmentHeads Heads of the cross-attention to open on: layer and
+ *   head, from 0.
  * @property {number|null} rows Number of target rows that are there yet; null for all.
  * @property {Set<string>} silenced Heads without output: `kind.layer.head`.
  *
- * @typedef {object} Pointed
+ * @typedef {Record<import("./scores.js").Side, Map<number, number>>} Lit The weights of the tokens
+ *   at the positions of each side.
+ *
+ * @typedef {object} Place A cell of a map of single tokens.
  * @property {string} kind
- * @property {import("./tokens.js").Entry|null} query
- * @property {import("./tokens.js").Entry|null} key
- * @property {Map<number, number>} queries Weights of the positions of queries.
- * @property {Map<number, number>} keys Weights of the positions of keys.
+ * @property {number} layer
+ * @property {number} head
+ * @property {number} row
+ * @property {number} column
  */
 
 /** The heads of a kind of attention, small, and one of them large. */
 export class AttentionView {
   /**
    * @param {object} options
-   * @param {(pointed: Pointed|null) => void} options.onPoint
-   * @param {(cell: {kind: string, layer: number, head: number, row: number, column: number}) =>
-   *   void} [options.onOpen] For a click on a cell of two single tokens.
+   * @param {(lit: Lit) => void} options.onPoint
+   * @param {(place: Place) => void} [options.onOpen] For a click on a cell.
    * @param {() => void} [options.onDraw] Called when another head is shown.
-   * @param {[number, number][]} [options.favourites] Heads of the cross-attention to open on.
    */
-  constructor({ onPoint, onOpen, onDraw = () => {}, favourites = [] }) {
-    Object.assign(this, { onPoint, onDraw, favourites });
+  constructor({ onPoint, onOpen, onDraw = () => {} }) {
+    this.onPoint = onPoint;
+    this.onDraw = onDraw;
     this.state = { kind: "cross", layer: 0, head: 0, words: false, special: true };
-    this.chosen = false; // whether a head was chosen
+    this.chosen = false; // whether a head was chosen, by the user or as the clearest
     /** @type {Shown|null} */
     this.shown = null;
+    /** @type {import("./tokens.js").Entry[]} */
+    this.queries = [];
+    /** @type {import("./tokens.js").Entry[]} */
+    this.keys = [];
+    /** @type {number[][]} */
+    this.weights = [];
     this.map = new HeatMap(byId("map"), (row, column) => this.point(row, column), onOpen
       && ((row, column) => this.open(row, column, onOpen)));
     byId("words").addEventListener("change", ({ target }) => this.choose({ words: target.checked }));
@@ -51,25 +61,24 @@ export class AttentionView {
     const { state } = this;
     if (!(state.kind in shown.maps)) state.kind = Object.keys(shown.maps)[0];
     if (!this.chosen) this.chooseClearest();
+    this.chosen = true;
     this.draw();
   }
 
   /** @param {Partial<AttentionView["state"]>} changes */
   choose(changes) {
     Object.assign(this.state, changes);
-    if ("layer" in changes) this.chosen = true;
-    else if ("kind" in changes) this.chooseClearest();
+    if ("kind" in changes) this.chooseClearest();
     this.draw();
   }
 
-  /** The head to open on: of the favourites, else of all, the one that says most. */
+  /** The head to open on: the one that says most, of those that align words if they are known. */
   chooseClearest() {
     const { kind } = this.state;
     const map = this.shown.maps[kind];
     const all = Array.from({ length: map.layers * map.heads }, (_, i) =>
       /** @type {[number, number]} */ ([Math.floor(i / map.heads), i % map.heads]));
-    const known = kind === "cross" ? this.favourites.filter(([layer, head]) =>
-      layer < map.layers && head < map.heads) : [];
+    const known = kind === "cross" ? this.shown.alignmentHeads : [];
     const candidates = known.length ? known : all;
     const entries = (tokens) => entriesOf(tokens, { words: false, special: true });
     [this.state.layer, this.state.head] =
@@ -78,6 +87,7 @@ export class AttentionView {
 
   draw() {
     const { kind, words, special } = this.state;
+    if (!this.shown) return;
     const { maps, rows } = this.shown;
     const map = maps[kind];
     const options = { words, special };
@@ -96,13 +106,13 @@ export class AttentionView {
       type: "button", "data-kind": kind, "data-key": kind,
       "aria-pressed": String(kind === this.state.kind), click: () => this.choose({ kind }),
     }, KINDS[kind].title, element("span", { class: "more" }, KINDS[kind].more))));
-    byId("what").textContent = KINDS[this.state.kind].what;
+    byId("what").textContent = KINDS[this.state.kind].what(this.shown.languages);
   }
 
   /** @param {import("./scores.js").AttentionMap} map */
   drawHeads(map) {
     const { kind, layer: chosenLayer, head: chosenHead } = this.state;
-    const ink = inkColor();
+    const ink = themeColor("ink");
     const grid = byId("heads");
     grid.style.setProperty("--heads", String(map.heads));
     const cells = [element("span", { class: "name" })];
@@ -128,14 +138,14 @@ export class AttentionView {
   /** @param {import("./scores.js").AttentionMap} map */
   drawMap(map) {
     const { kind, layer, head } = this.state;
-    const { languages: { source, target } } = this.shown;
+    const { languages } = this.shown;
+    const { rows, columns } = KINDS[kind];
     this.weights = weightsOf(map, layer, head, this.queries, this.keys);
     byId("chosen").textContent = `Layer ${layer + 1}, head ${head + 1}`;
     this.map.draw(this.queries, this.keys, this.weights, {
-      encoder: { rows: `${source}, looking ↓`, columns: `${source}, looked at →` },
-      decoder: { rows: `${target}, as it is said ↓`, columns: `${target}, already said →` },
-      cross: { rows: `${target}, as it is said ↓`, columns: `${source}, looked at →` },
-    }[kind]);
+      rows: `${languages[rows.side]}, ${rows.role} ↓`,
+      columns: `${languages[columns.side]}, ${columns.role} →`,
+    });
   }
 
   /**
@@ -145,38 +155,63 @@ export class AttentionView {
   point(row, column) {
     const { queries, keys, weights } = this;
     byId("status").textContent = describe(queries, keys, weights, row, column);
-    if (row === null && column === null) {
-      this.onPoint(null);
-      return;
-    }
-    const spread = (entries, weightOf) => new Map(entries.flatMap(({ positions }, i) =>
-      positions.map((position) => [position, weightOf(i) / positions.length])));
+    /** @type {Lit} */
+    const lit = { source: new Map(), target: new Map() };
+    const { rows, columns, ahead } = KINDS[this.state.kind];
     const only = (chosen) => (i) => (i === chosen ? 1 : 0);
-    this.onPoint({
-      kind: this.state.kind,
-      query: row === null ? null : queries[row],
-      key: column === null ? null : keys[column],
-      queries: spread(queries, row === null ? (i) => weights[i][column] : only(row)),
-      keys: spread(keys, row === null ? only(column) : (j) => weights[row][j]),
-    });
+    if (column !== null) {
+      lit[rows.side] = spread(queries, (i) => weights[i][column], 0);
+      if (rows.side !== columns.side) lit[columns.side] = spread(keys, only(column), ahead);
+    }
+    if (row !== null) {
+      if (rows.side !== columns.side) lit[rows.side] = spread(queries, only(row), 0);
+      lit[columns.side] = spread(keys, (j) => weights[row][j], ahead);
+    }
+    this.onPoint(lit);
   }
 
-  /** Points at the row of a token of the target, or of the source if there is such a row. */
-  pointAtToken(position, side) {
-    const { kind } = this.state;
-    const rows = side === (kind === "encoder" ? "source" : "target");
-    const entries = rows ? this.queries : this.keys;
-    const index = entries.findIndex(({ positions }) => positions.includes(position));
-    if (index < 0 || (side === "source" && kind === "decoder")
-      || (side === "target" && kind === "encoder")) return;
-    this.map.point(rows ? index : null, rows ? null : index);
+  /**
+   * Listeners for a chip: they point at the row of its token, or at the column if it has no row.
+   *
+   * @param {import("./tokens.js").Entry} entry
+   * @param {import("./scores.js").Side} side
+   */
+  pointing({ positions: [position] }, side) {
+    const find = (entries, ahead) => entries.findIndex(({ positions }) =>
+      positions.includes(position + ahead));
+    const point = () => {
+      const { rows, columns, ahead } = KINDS[this.state.kind];
+      const row = side === rows.side ? find(this.queries, 0) : -1;
+      const column = side === columns.side ? find(this.keys, ahead) : -1;
+      if (row >= 0) this.map.point(row, null);
+      else if (column >= 0) this.map.point(null, column);
+    };
+    const leave = () => this.map.point(null, null);
+    return { pointerenter: point, pointerleave: leave, focus: point, click: point };
   }
 
+  /**
+   * @param {number} row
+   * @param {number} column
+   * @param {(place: Place) => void} onOpen
+   */
   open(row, column, onOpen) {
     const { kind, layer, head } = this.state;
     const [query, key] = [this.queries[row].positions, this.keys[column].positions];
     onOpen({ kind, layer, head, row: query[0], column: key[0] });
   }
+}
+
+/**
+ * Weights of entries as weights of the tokens of a side.
+ *
+ * @param {import("./tokens.js").Entry[]} entries
+ * @param {(i: number) => number} weightOf
+ * @param {number} ahead Number of tokens before the first one of the side.
+ */
+function spread(entries, weightOf, ahead) {
+  return new Map(entries.flatMap(({ positions }, i) => positions.map((position) =>
+    /** @type {[number, number]} */ ([position - ahead, weightOf(i) / positions.length]))));
 }
 
 /** What a choice says, in words. */

@@ -1,4 +1,4 @@
-import { element } from "./dom.js";
+import { element, fill } from "./dom.js";
 
 /**
  * Tokens as chips: sub-words joined by a hairline, special tokens in grey.
@@ -21,18 +21,53 @@ export function chipsOf(entries, attributesOf = () => ({})) {
 }
 
 /**
- * Colours chips by how much each is looked at.
+ * Moves the focus from chip to chip.
  *
- * @param {HTMLElement} strip
- * @param {Map<number, number>|null} weights Of the positions of tokens; null for none.
- * @param {import("./tokens.js").Entry[]} entries Those of the chips.
+ * @param {any} event Of the keyboard.
  */
-export function lightChips(strip, weights, entries) {
-  const chips = strip.querySelectorAll(".chip");
-  entries.forEach(({ positions }, i) => {
-    const sum = weights
-      ? positions.reduce((all, position) => all + (weights.get(position) ?? 0), 0) : 0;
-    chips[i]?.style.setProperty("--weight", Math.min(sum, 1).toFixed(3));
-    chips[i]?.classList.toggle("strong", sum > 0.5);
-  });
+function moveAlong(event) {
+  const neighbour = {
+    ArrowLeft: event.target.previousElementSibling, ArrowRight: event.target.nextElementSibling,
+  }[event.key];
+  if (!neighbour) return;
+  event.preventDefault();
+  neighbour.focus();
+}
+
+/** The tokens of a sentence and of its translation, which light up by how much they count. */
+export class TokenStrips {
+  /** @param {Record<import("./scores.js").Side, HTMLElement>} strips */
+  constructor(strips) {
+    this.strips = strips;
+    /** @type {Record<import("./scores.js").Side, import("./tokens.js").Entry[]>} */
+    this.entries = { source: [], target: [] };
+    for (const strip of Object.values(strips)) strip.addEventListener("keydown", moveAlong);
+  }
+
+  /**
+   * @param {import("./scores.js").Side} side
+   * @param {import("./tokens.js").Entry[]} entries
+   * @param {Parameters<typeof chipsOf>[1]} attributesOf
+   */
+  draw(side, entries, attributesOf) {
+    this.entries[side] = entries;
+    fill(this.strips[side], ...chipsOf(entries, (entry, index) => (
+      { ...attributesOf(entry, index), tabindex: index ? -1 : 0 })));
+  }
+
+  /**
+   * Colours chips by how much each is looked at.
+   *
+   * @param {import("./attention_view.js").Lit} lit
+   */
+  light(lit) {
+    for (const side of /** @type {const} */ (["source", "target"])) {
+      const chips = /** @type {NodeListOf<HTMLElement>} */ (
+        this.strips[side].querySelectorAll(".chip"));
+      this.entries[side].forEach(({ positions }, i) => {
+        const sum = positions.reduce((all, each) => all + (lit[side].get(each) ?? 0), 0);
+        chips[i].style.setProperty("--weight", Math.min(sum, 1).toFixed(3));
+      });
+    }
+  }
 }

@@ -1,14 +1,17 @@
 /** Small helpers for the elements of the page; text is always set as text, never as markup. */
 
-/** @param {string} id */
+/**
+ * @param {string} id
+ * @returns {any} The element.
+ */
 export const byId = (id) => document.getElementById(id);
 
 /**
  * Makes an element.
  *
  * @param {string} name A tag, or `svg:` and a tag.
- * @param {Record<string, unknown>} [attributes] Null and false leave an attribute out; functions
- *   listen to the event of that name.
+ * @param {Record<string, any>} [attributes] Null and false leave an attribute out; functions listen
+ *   to the event of that name.
  * @param {...(string|Node|null)} children
  * @returns {any}
  */
@@ -28,14 +31,15 @@ export function element(name, attributes = {}, ...children) {
  * Replaces the children of an element; one that has the focus keeps it if its `data-key` comes
  * again.
  *
- * @param {Element} parent
+ * @param {HTMLElement} parent
  * @param {...(string|Node|null)} children
  */
 export function fill(parent, ...children) {
   const focused = parent.contains(document.activeElement)
     ? /** @type {HTMLElement} */ (document.activeElement).dataset.key : undefined;
   parent.replaceChildren(...children.filter((child) => child !== null));
-  if (focused !== undefined) parent.querySelector(`[data-key="${focused}"]`)?.focus();
+  if (focused === undefined) return;
+  /** @type {HTMLElement|null} */ (parent.querySelector(`[data-key="${focused}"]`))?.focus();
 }
 
 /** Switches between light and dark, from what the system says at first. */
@@ -45,4 +49,15 @@ export function switchTheme() {
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
+}
+
+/**
+ * A colour of the theme that the page has now.
+ *
+ * @param {"ink"|"accent"} name
+ * @returns {number[]} Red, green and blue.
+ */
+export function themeColor(name) {
+  const color = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  return [1, 3, 5].map((begin) => parseInt(color.slice(begin, begin + 2), 16));
 }

@@ -2,11 +2,15 @@ import { element } from "./dom.js";
 
 const LONGEST_LABEL = 16; // characters
 
-/** A label that fits beside a map. */
-export function shorten(label) {
+/**
+ * A label of at most some characters.
+ *
+ * @param {string} label
+ * @param {number} [longest] By default what fits beside a map.
+ */
+export function shorten(label, longest = LONGEST_LABEL) {
   const characters = [...label];
-  return characters.length > LONGEST_LABEL
-    ? `${characters.slice(0, LONGEST_LABEL - 1).join("")}…` : label;
+  return characters.length > longest ? `${characters.slice(0, longest - 1).join("")}…` : label;
 }
 
 /**
@@ -24,15 +28,19 @@ export class HeatMap {
   constructor(table, onPoint, onOpen) {
     this.table = table;
     this.onPoint = onPoint;
+    /** @type {number|null} */
     this.row = null;
+    /** @type {number|null} */
     this.column = null;
-    const place = (event) => {
-      const cell = event.target.closest?.("td, th");
+    this.rows = 0;
+    this.columns = 0;
+    const follow = ({ target }) => {
+      const { row, column } = target.closest?.("td, th")?.dataset ?? {};
       const number = (text) => (text === undefined ? null : Number(text));
-      return cell ? [number(cell.dataset.row), number(cell.dataset.column)] : [null, null];
+      this.point(number(row), number(column));
     };
-    table.addEventListener("pointermove", (event) => this.point(...place(event)));
-    table.addEventListener("pointerdown", (event) => this.point(...place(event)));
+    table.addEventListener("pointermove", follow);
+    table.addEventListener("pointerdown", follow);
     table.addEventListener("pointerleave", (event) => {
       if (event.pointerType === "mouse") this.point(null, null);
     });
@@ -56,7 +64,8 @@ export class HeatMap {
    */
   draw(queries, keys, weights, axes) {
     const { table } = this;
-    Object.assign(this, { queries, keys, row: null, column: null });
+    [this.rows, this.columns] = [queries.length, keys.length];
+    [this.row, this.column] = [null, null];
     table.style.setProperty("--columns", String(keys.length));
     table.style.setProperty("--rows", String(queries.length));
     const head = element("thead", {},
@@ -79,6 +88,7 @@ export class HeatMap {
         return cell;
       }))));
     table.replaceChildren(head, body);
+    table.classList.remove("pointed");
   }
 
   /**
@@ -90,10 +100,11 @@ export class HeatMap {
   point(row, column) {
     if (row === this.row && column === this.column) return;
     Object.assign(this, { row, column });
-    for (const cell of this.table.querySelectorAll("[data-row], [data-column]")) {
-      const own = cell.dataset;
-      const inRow = row !== null && own.row === String(row);
-      const inColumn = column !== null && own.column === String(column);
+    const cells = /** @type {NodeListOf<HTMLElement>} */ (
+      this.table.querySelectorAll("[data-row], [data-column]"));
+    for (const cell of cells) {
+      const inRow = row !== null && cell.dataset.row === String(row);
+      const inColumn = column !== null && cell.dataset.column === String(column);
       cell.classList.toggle("lit", inRow || inColumn);
       cell.classList.toggle("cursor", inRow && inColumn);
     }
@@ -104,10 +115,9 @@ export class HeatMap {
   /** @param {KeyboardEvent} event */
   move(event) {
     const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    const { queries, keys } = this;
     if (event.key === "Escape") {
       this.point(null, null);
-    } else if (steps[event.key] && queries.length && keys.length) {
+    } else if (steps[event.key] && this.rows && this.columns) {
       event.preventDefault();
       const [down, across] = steps[event.key];
       const first = this.row === null && this.column === null;
@@ -115,8 +125,8 @@ export class HeatMap {
         const moved = Math.min((place ?? -1) + step, size - 1);
         return moved < 0 ? null : moved;
       };
-      const row = first ? 0 : next(this.row, down, queries.length);
-      const column = first ? 0 : next(this.column, across, keys.length);
+      const row = first ? 0 : next(this.row, down, this.rows);
+      const column = first ? 0 : next(this.column, across, this.columns);
       if (row === null && column === null) return;
       this.point(row, column);
       const selector = (row === null ? "" : `[data-row="${row}"]`)
@@ -142,14 +152,4 @@ export function smallMap(weights, ink) {
   });
   context.putImageData(picture, 0, 0);
   return canvas;
-}
-
-/**
- * The colour of weight 1 in the theme of the page.
- *
- * @returns {number[]}
- */
-export function inkColor() {
-  const color = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
-  return [1, 3, 5].map((begin) => parseInt(color.slice(begin, begin + 2), 16));
 }

@@ -1,15 +1,14 @@
 /** The page of finished sentences: their attention, and no model. */
 
 import { AttentionView } from "./attention_view.js";
-import { chipsOf, lightChips } from "./chips.js";
-import { byId, element, fill, switchTheme } from "./dom.js";
+import { TokenStrips } from "./chips.js";
+import { byId, element, switchTheme } from "./dom.js";
 import { entriesOf } from "./tokens.js";
 
 const data = JSON.parse(byId("data").textContent);
-const strips = { source: byId("source-tokens"), target: byId("target-tokens") };
-let entries = { source: [], target: [] };
-
-const view = new AttentionView({ onPoint: light });
+const strips = new TokenStrips({
+  source: byId("source-tokens"), target: byId("target-tokens") });
+const view = new AttentionView({ onPoint: (lit) => strips.light(lit) });
 
 /** The maps of a sentence, with their scores as numbers. */
 function unpack(maps) {
@@ -21,34 +20,21 @@ function unpack(maps) {
 
 /** @param {number} index */
 function choose(index) {
-  const sentence = data.sentences[index];
+  const { source, translation, languages, alignmentHeads, ...sentence } = data.sentences[index];
   const maps = unpack(sentence.maps);
-  byId("source").textContent = sentence.source;
-  byId("translation").textContent = sentence.translation;
+  byId("source").textContent = source;
+  byId("translation").textContent = translation;
+  byId("source-language").textContent = languages.source;
+  byId("target-language").textContent = languages.target;
   const options = { words: false, special: true };
-  entries = {
+  const entries = {
     source: entriesOf((maps.cross ?? maps.encoder)?.keys ?? [], options),
     target: entriesOf((maps.cross ?? maps.decoder)?.queries ?? [], options),
   };
-  for (const side of ["source", "target"]) {
-    fill(strips[side], ...chipsOf(entries[side], ({ positions }) => ({
-      pointerenter: () => view.pointAtToken(positions[0], side),
-      pointerleave: () => view.map.point(null, null),
-      click: () => view.pointAtToken(positions[0], side),
-    })));
+  for (const side of /** @type {const} */ (["source", "target"])) {
+    strips.draw(side, entries[side], (entry) => view.pointing(entry, side));
   }
-  view.show({ maps, languages: data.languages, rows: null, silenced: new Set() });
-}
-
-/** @param {import("./attention_view.js").Pointed|null} pointed */
-function light(pointed) {
-  const sides = { encoder: ["source", "source"], decoder: ["target", "target"],
-    cross: ["target", "source"] }[pointed?.kind ?? "cross"];
-  for (const side of ["source", "target"]) {
-    const weights = pointed && (side === sides[1] ? pointed.keys : side === sides[0]
-      ? pointed.queries : null);
-    lightChips(strips[side], weights, entries[side]);
-  }
+  view.show({ maps, languages, alignmentHeads, rows: null, silenced: new Set() });
 }
 
 byId("theme").addEventListener("click", () => {

@@ -9,18 +9,40 @@
  * @property {Float32Array} scores `(layers, heads, queries, keys)`
  */
 
+/**
+ * @typedef {"source"|"target"} Side
+ * @typedef {Record<Side, string>} Languages English names.
+ *
+ * @typedef {object} Kind
+ * @property {string} title
+ * @property {string} more The rest of the title, where there is room.
+ * @property {{side: Side, role: string}} rows Whose tokens the queries are, and what they are.
+ * @property {{side: Side, role: string}} columns The same for the keys.
+ * @property {number} ahead Number of keys before the first token of that side.
+ * @property {(languages: Languages) => string} what
+ */
+
+/** @type {Record<string, Kind>} */
 export const KINDS = {
   encoder: {
-    title: "Encoder", more: " self-attention",
-    what: "Each word of the sentence (row) looks at the whole sentence (columns).",
+    title: "Encoder", more: " self-attention", ahead: 0,
+    rows: { side: "source", role: "looking" },
+    columns: { side: "source", role: "looked at" },
+    what: ({ source }) => `Each ${source} token (row) looks at the whole sentence (columns).`,
   },
   decoder: {
-    title: "Decoder", more: " self-attention",
-    what: "Each token of the translation (row) looks back at what was said before it (columns).",
+    title: "Decoder", more: " self-attention", ahead: 1, // the start token
+    rows: { side: "target", role: "as it is said" },
+    columns: { side: "target", role: "said so far" },
+    what: ({ target }) =>
+      `Each ${target} token (row) looks back at what was said before it (columns).`,
   },
   cross: {
-    title: "Cross", more: "-attention",
-    what: "Each token of the translation (row) looks at the sentence (columns).",
+    title: "Cross", more: "-attention", ahead: 0,
+    rows: { side: "target", role: "as it is said" },
+    columns: { side: "source", role: "looked at" },
+    what: ({ source, target }) =>
+      `Each ${target} token (row) looks at the ${source} sentence (columns).`,
   },
 };
 

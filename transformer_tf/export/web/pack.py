@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sentencepiece import sentencepiece_model_pb2
 
+from transformer_tf.attention_maps.alignments import AlignmentHeads
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import Config
 from transformer_tf.errors import CheckpointError
@@ -123,9 +124,12 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             for name in (
                 *("beam_size", "length_penalty", "min_length"),
                 *("max_length", "max_length_ratio", "top_k", "top_p", "seed", "recase"),
-                *("alignment_layer", "alignment_heads", "check_slots"),
+                "check_slots",
             )
         },
+        "alignment_heads": AlignmentHeads(
+            decoding.alignment_layer, decoding.alignment_heads, decoding.alignment_query
+        ).maps(config.model.num_decoder_layers or config.model.num_layers),
         "max_source_length": config.data.max_length,
         "languages": {
             "source": config.data.source_language,

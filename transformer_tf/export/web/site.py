@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import string
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from transformer_tf.attention_maps.bundle import bundle_script, source_hash
 from transformer_tf.attention_maps.page import BROWSER_FILES, attention_markup, embedded_json
+from transformer_tf.checkpoint import open_checkpoint
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.folders import check_place, new_folder
 from transformer_tf.export.web.pack import Quantization, pack_checkpoint
@@ -17,6 +19,21 @@ from transformer_tf.utils.files import atomic_write_bytes
 
 FILES = Path(__file__).parent
 INDEX_FILE = "index.html"
+
+
+@dataclasses.dataclass(frozen=True)
+class ListedModel:
+    """A model of the page.
+
+    Attributes:
+        name: What its files are called.
+        source: Code of the source language.
+        target: Code of the target language.
+    """
+
+    name: str
+    source: str
+    target: str
 
 
 def export_web(
@@ -40,7 +57,8 @@ def export_web(
         CheckpointError: If a checkpoint cannot be read, the page does not know its tokenizer, or
             the output cannot be written.
     """
-    names = [folder.resolve().name for folder in folders]
+    models = [listed_model(folder) for folder in folders]
+    names = [model.name for model in models]
     if len(set(names)) < len(names):
         raise CheckpointError("The checkpoints must have different folder names")
     if single_file:
@@ -49,7 +67,7 @@ def export_web(
         packs = [pack_checkpoint(folder, quantization) for folder in folders]
         try:
             output.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write_bytes(output, render_site(names, packs).encode())
+            atomic_write_bytes(output, render_site(models, packs).encode())
         except OSError as error:
             raise CheckpointError(f"Cannot write {output}: {error.strerror}") from error
         return
@@ -57,18 +75,24 @@ def export_web(
     packs = [pack_checkpoint(folder, quantization) for folder in folders]
     with new_folder(output) as partial:
         partial.mkdir()
-        (partial / INDEX_FILE).write_text(render_site(names), encoding="utf-8")
+        (partial / INDEX_FILE).write_text(render_site(models), encoding="utf-8")
         for name, pack in zip(names, packs, strict=True):
             (partial / f"{name}.gz").write_bytes(pack)
             text = f"receivePack({json.dumps(base64.b64encode(pack).decode())});\n"
             (partial / f"{name}.js").write_text(text)
 
 
-def render_site(names: Sequence[str], packs: Sequence[bytes] | None = None) -> str:
+def listed_model(folder: Path) -> ListedModel:
+    """Returns how the page lists a checkpoint: by the name of its folder and its languages."""
+    data = open_checkpoint(folder)[0].data
+    return ListedModel(folder.resolve().name, data.source_language, data.target_language)
+
+
+def render_site(models: Sequence[ListedModel], packs: Sequence[bytes] | None = None) -> str:
     """Makes the page.
 
     Args:
-        names: What the models are called.
+        models: The models to choose from.
         packs: The models, to be part of the page; None if they stand beside it.
 
     Returns:
@@ -88,7 +112,7 @@ def render_site(names: Sequence[str], packs: Sequence[bytes] | None = None) -> s
         + (f"; connect-src{beside}" if beside else "")
     )
     data = {
-        "models": list(names),
+        "models": [dataclasses.asdict(model) for model in models],
         "kernel": base64.b64encode((FILES / "engine" / "kernel.wasm").read_bytes()).decode(),
         "packs": [base64.b64encode(pack).decode() for pack in packs or ()],
         "worker": bundle_script(FILES / "engine" / "worker.js"),

@@ -95,7 +95,8 @@ function scaledDotProductAttention(query, { keys, values, mask }, numHeads, mixe
  * @param {Float32Array|Float64Array} scores
  */
 export function softmax(scores) {
-  const highest = scores.reduce((one, other) => Math.max(one, other), -Infinity);
+  let highest = -Infinity;
+  for (let i = 0; i < scores.length; i++) highest = Math.max(highest, scores[i]);
   let sum = 0;
   for (let i = 0; i < scores.length; i++) sum += scores[i] = Math.exp(scores[i] - highest);
   for (let i = 0; i < scores.length; i++) scores[i] /= sum;

@@ -16,6 +16,7 @@ export class Node {
   constructor(id, parent, logProb) {
     this.id = id;
     this.parent = parent;
+    /** @type {number} */
     this.position = parent ? parent.position + 1 : 0;
     this.logProb = logProb;
     /** @type {Float32Array[]} Of each layer the key, `(d_model,)`. */

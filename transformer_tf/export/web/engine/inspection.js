@@ -2,7 +2,7 @@
 
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
-import { beamSearch, greedySearch } from "./search.js";
+import { greedySearch } from "./search.js";
 import { fill } from "./slots.js";
 import { Translator } from "./translator.js";
 
@@ -29,11 +29,13 @@ function pass({ transformer }, task) {
  *   row: number, column: number}} request Its prefix is the translation.
  */
 export function cellOf(translator, { kind, layer, head, row, column, ...request }) {
+  /** @type {{queries: Float32Array[], memory: import("./attention.js").Memory}|undefined} */
   let traced;
   const task = translator.task(request, (ofKind, ofLayer, queries, memory) => {
     if (ofKind === kind && ofLayer === layer) traced = { queries, memory };
   });
   if (kind !== "encoder") pass(translator, task);
+  if (!traced) throw new Error(`No ${kind} attention in layer ${layer}`);
   const { d_model: depth, num_heads: heads } = translator.transformer.model;
   const headDim = depth / heads;
   const part = (vector) => vector.slice(head * headDim, (head + 1) * headDim);
@@ -97,7 +99,7 @@ export function probabilitiesOf(translator, request) {
  */
 export function treeOf(translator, request) {
   const task = translator.task(request);
-  const found = beamSearch(task);
+  const found = translator.bestOfBeam(task);
   const greedy = greedySearch(task);
   const greedyIds = [...greedy.last.ids(), ...(greedy.ended ? [task.endId] : [])];
   const best = new Set(found.last.path());
@@ -112,13 +114,11 @@ export function treeOf(translator, request) {
   return {
     candidates: candidates.map((candidate) => {
       const { parent, id, logProb, total, fate, node } = candidate;
-      const closed = fate === "closed" && found.closed.find(({ last }) => last === parent);
       return {
         parent: places.get(parent) ?? -1,
         position: parent.position,
         token: translator.said([id], task)[0],
         logProb, total, fate,
-        score: closed ? closed.score : null,
         best: fate === "closed" ? found.ended && parent === found.last : best.has(node),
         greedy: onGreedy(candidate),
       };

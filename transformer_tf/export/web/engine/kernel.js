@@ -26,6 +26,7 @@ export class Kernel {
       const memory = new WebAssembly.Memory({ initial: pages });
       const instance = new WebAssembly.Instance(
         new WebAssembly.Module(code), { kernel: { memory } });
+      /** @type {any} Its functions. */
       this.compiled = instance.exports;
       this.buffer = memory.buffer;
     } else {
@@ -104,7 +105,15 @@ export class Kernel {
   }
 }
 
-/** Σ a[i] · b[i] over `size` numbers, a multiple of four, from where each begins. */
+/**
+ * Σ a[i] · b[i] over `size` numbers, from where each begins.
+ *
+ * @param {Int8Array|Float32Array} a
+ * @param {number} fromA
+ * @param {Float32Array} b
+ * @param {number} fromB
+ * @param {number} size A multiple of four.
+ */
 function dot(a, fromA, b, fromB, size) {
   let one = 0;
   let two = 0;

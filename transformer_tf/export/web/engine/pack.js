@@ -8,11 +8,14 @@
  * @property {number} stride Numbers in a row: a multiple of 16 for matrices.
  *
  * @typedef {object} Header
- * @property {object} model Sizes and options of the Transformer.
- * @property {object} decoding How to search.
+ * @property {any} model Sizes and options of the Transformer.
+ * @property {any} decoding How to search.
+ * @property {[number, number][]} alignment_heads Heads of the cross-attention that align words:
+ *   layer and head, from 0.
  * @property {number} max_source_length Most sub-words of a sentence.
- * @property {{source: object, target: object}} tokenizers
- * @property {{source: string, target: string}} languages
+ * @property {ConstructorParameters<typeof import("./slots.js").Slots>[0]|null} slots
+ * @property {{source: any, target: any}} tokenizers
+ * @property {{source: string, target: string}} languages Codes.
  * @property {Record<string, Tensor>} tensors
  */
 

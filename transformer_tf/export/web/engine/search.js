@@ -151,6 +151,7 @@ function mix(x) {
  * @typedef {object} Candidate
  * @property {Node} parent
  * @property {number} id
+ * @property {number} logProb
  * @property {number} total Log-probability from the start.
  * @property {"live"|"closed"|"pruned"} fate
  * @property {Node|null} node Where it lives on.
@@ -179,7 +180,7 @@ export function beamSearch(task, wanted = 1) {
     const candidates = live.flatMap((hypothesis, i) => {
       const own = logits.subarray(i * size, (i + 1) * size);
       const { allowed } = constrain(task, own, hypothesis.node);
-      return likeliest(allowed, 2 * beam).map(({ id, logProb }) => ({
+      return likeliest(allowed, 2 * beam).map(({ id, logProb }) => /** @type {Candidate} */ ({
         parent: hypothesis.node, id, logProb, total: hypothesis.total + logProb,
         fate: "pruned", node: null,
       }));

@@ -81,7 +81,11 @@ export class Slots {
     return spans.filter(([begin], i) => !i || spans[i - 1][1] <= begin);
   }
 
-  /** The unknown capitalised words; one that begins a sentence only before another. */
+  /**
+   * The unknown capitalised words; one that begins a sentence only before another.
+   *
+   * @param {string} text
+   */
   names(text) {
     const unknown = spansOf(text, WORD).filter(([begin, end]) => {
       const [first, ...rest] = text.slice(begin, end);
@@ -119,7 +123,13 @@ export function keepsSlots(text, count) {
   return found.length === count && found.every((slot, i) => slot === SLOTS[i]);
 }
 
-/** @returns {[number, number][]} */
+/**
+ * Where matches begin and end.
+ *
+ * @param {string} text
+ * @param {RegExp} pattern
+ * @returns {[number, number][]}
+ */
 function spansOf(text, pattern) {
   return Array.from(text.matchAll(pattern), (match) =>
     [match.index, match.index + match[0].length]);

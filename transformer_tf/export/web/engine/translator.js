@@ -39,6 +39,10 @@ export class Translator {
    * A text as the model reads it; one that is too long is cut.
    *
    * @param {string} text
+   * @returns {{ids: number[], read: string, shouted: boolean, values: string[],
+   *   targetValues: string[], cut: number}} The ids with start and end, their text, whether that
+   *   was all in capitals, the values of its slots in both languages, and the number of ids that
+   *   were cut off.
    */
   encode(text) {
     const normalized = normalizeText(text);
@@ -47,7 +51,7 @@ export class Translator {
     const { text: hidden, values, targetValues } =
       this.slots?.hide(read) ?? { text: read, values: [], targetValues: [] };
     const ids = this.source.encode(hidden);
-    const kept = ids.slice(0, this.header.max_source_length ?? ids.length);
+    const kept = ids.slice(0, this.header.max_source_length);
     return {
       ids: [this.source.startId, ...kept, this.source.endId],
       read: hidden,
@@ -55,7 +59,6 @@ export class Translator {
       values,
       targetValues,
       cut: ids.length - kept.length,
-      kept: fill(this.source.decode(kept), values),
     };
   }
 
@@ -99,7 +102,12 @@ export class Translator {
     return this.result(task, found);
   }
 
-  /** The best translation of the beam, if possible one that has kept every slot. */
+  /**
+   * The best translation of the beam, if possible one that has kept every slot.
+   *
+   * @param {ReturnType<Translator["task"]>} task
+   * @returns {ReturnType<typeof beamSearch>}
+   */
   bestOfBeam(task) {
     const keeps = ({ last }) =>
       !task.values.length || keepsSlots(this.target.decode(last.ids()), task.values.length);
@@ -109,7 +117,12 @@ export class Translator {
     return { ...all, ...all.closed.find(keeps) };
   }
 
-  /** What is known of a translation, as a message can carry it. */
+  /**
+   * What is known of a translation, as a message can carry it.
+   *
+   * @param {ReturnType<Translator["task"]>} task
+   * @param {import("./search.js").Found} found
+   */
   result(task, found) {
     const path = this.attended(found, task);
     const ids = found.last.ids();
@@ -131,7 +144,6 @@ export class Translator {
       score: found.score,
       logProb: found.logProb,
       cut: task.cut,
-      kept: task.kept,
       next: path.map((node) => node.next.map(({ id, logProb }) => (
         { id, token: this.said([id], task)[0], probability: Math.exp(logProb) }))),
       maps: {
@@ -144,18 +156,33 @@ export class Translator {
     };
   }
 
-  /** The nodes of a translation; the last one has its scores even if the search stopped there. */
+  /**
+   * The nodes of a translation; the last one has its scores even if the search stopped there.
+   *
+   * @param {import("./search.js").Found} found
+   * @param {ReturnType<Translator["task"]>} task
+   */
   attended({ last }, { source, changes }) {
     if (!last.hidden.length) this.transformer.step([last], source, changes);
     return last.path();
   }
 
-  /** A label for each id of a translation. */
+  /**
+   * A label for each id of a translation.
+   *
+   * @param {number[]} ids
+   * @param {{targetValues: string[]}} task
+   */
   said(ids, { targetValues }) {
     return this.target.tokens(ids).map((token) => fill(token, targetValues, token));
   }
 
-  /** The text of ids. */
+  /**
+   * The text of ids.
+   *
+   * @param {number[]} ids
+   * @param {{shouted: boolean, targetValues: string[]}} task
+   */
   write(ids, { shouted, targetValues }) {
     const text = normalizeText(fill(this.target.decode(ids), targetValues));
     return shouted ? text.toUpperCase() : text;

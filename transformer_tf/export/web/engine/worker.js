@@ -17,10 +17,8 @@ const methods = {
     const unpacked = new Blob([pack]).stream().pipeThrough(new DecompressionStream("gzip"));
     const buffer = await new Response(unpacked).arrayBuffer();
     translator = new Translator(buffer, !plain && compiles(code) ? code : null);
-    const { model, decoding, languages, max_source_length } = translator.header;
-    return {
-      engine: translator.transformer.kernel.name, model, decoding, languages, max_source_length,
-    };
+    const { tokenizers, tensors, slots, ...header } = translator.header;
+    return { engine: translator.transformer.kernel.name, ...header };
   },
 
   /** @param {import("./translator.js").Request} request */

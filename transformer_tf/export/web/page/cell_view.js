@@ -1,6 +1,50 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { numberStrip } from "./bars.js";
+import { Engine } from "./engine.js";
+import { Session } from "./session.js";
+import { showError } from "./status.js";
+
+/** The numbers behind one cell of a map, in the place of the small maps. */
+export class CellPanel {
+  /**
+   * @param {Engine} engine
+   * @param {Session} session
+   */
+  constructor(engine, session) {
+    this.engine = engine;
+    this.session = session;
+  }
+
+  /** @param {import("../../../attention_maps/browser/attention_view.js").Place} place */
+  async open(place) {
+    const { text, result, changes } = this.session;
+    const { kind, layer, head, row, column } = place;
+    try {
+      const asked = { text, prefix: result.ids, ...changes, ...place };
+      const { result: numbers } = await this.engine.ask("cell", asked);
+      if (result !== this.session.result) return;
+      const { queries, keys } = result.maps[kind];
+      showCell({
+        query: writeWord([queries[row]]), key: writeWord([keys[column]]), keys, column,
+        where: `layer ${layer + 1}, head ${head + 1}`,
+      }, numbers, () => this.close());
+    } catch (error) {
+      showError(error);
+      return;
+    }
+    byId("cell").hidden = false;
+    byId("heads-panel").hidden = true;
+    byId("close-cell").focus({ preventScroll: innerWidth > 992 });
+  }
+
+  close() {
+    const hasFocus = byId("cell").contains(document.activeElement);
+    byId("cell").hidden = true;
+    byId("heads-panel").hidden = false;
+    if (hasFocus) byId("map").focus({ preventScroll: true });
+  }
+}
 
 /**
  * The numbers behind one cell of a map, in the order in which they are computed.
@@ -10,10 +54,11 @@ import { numberStrip } from "./bars.js";
  * @param {string} place.key
  * @param {string} place.where Such as "layer 3, head 1".
  * @param {string[]} place.keys The tokens that the query may look at.
- * @param {any} numbers What `cellOf` returned.
+ * @param {number} place.column Which of them the key is.
+ * @param {ReturnType<typeof import("../engine/inspection.js").cellOf>} numbers
  * @param {() => void} onClose
  */
-export function showCell(place, numbers, onClose) {
+function showCell(place, numbers, onClose) {
   const { query, key, value, product, headDim, scaled, weights } = numbers;
   const products = query.map((number, i) => number * key[i]);
   const largest = (...lists) => Math.max(...lists.flatMap((list) => Array.from(list, Math.abs)));

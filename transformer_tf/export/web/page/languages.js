@@ -1,6 +1,12 @@
+/** English names of languages, and sentences to begin with. */
+
 const NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
 
-/** The English name of a language code; a code of another kind is its own name. */
+/**
+ * The English name of a language code; a code of another kind is its own name.
+ *
+ * @param {string} code
+ */
 export function languageName(code) {
   try {
     return NAMES.of(code);
@@ -9,6 +15,7 @@ export function languageName(code) {
   }
 }
 
+/** @type {Record<string, string[]>} By language code. */
 export const EXAMPLES = {
   en: [
     "He admired her as a great director.",
@@ -23,5 +30,11 @@ export const EXAMPLES = {
     "Wenn es morgen regnet, bleiben wir zu Hause.",
     "Der alte Mann von nebenan hat zwei Hunde.",
     "Sie hat ihrem Bruder ein Buch geschenkt.",
+  ],
+  es: [
+    "He olvidado las llaves en casa.",
+    "Si mañana llueve, nos quedaremos en casa.",
+    "El anciano de al lado tiene dos perros.",
+    "Ella le regaló un libro a su hermano.",
   ],
 };

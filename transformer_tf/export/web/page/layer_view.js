@@ -15,8 +15,7 @@ export function showLayers(layers, said) {
       element("th", { scope: "row" }, `Layer ${number + 1}`),
       ...layer.map(({ token, probability }, position) => {
         const cell = element("td", {
-          class: [token === said[position] && "same", probability > 0.5 && "strong"]
-            .filter(Boolean).join(" "),
+          class: token === said[position] && "same",
           title: probability.toFixed(3),
         }, writeWord([token]));
         cell.style.setProperty("--weight", probability.toFixed(3));

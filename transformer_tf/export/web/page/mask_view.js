@@ -3,6 +3,8 @@ import { byId, fill } from "../../../attention_maps/browser/dom.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { bar } from "./bars.js";
 
+const VISIBLE = 0.005; // a difference of two bars that the eye can tell
+
 /**
  * Which words of the sentence are hidden.
  *
@@ -24,12 +26,16 @@ export function showHidden(entries, hidden, onToggle) {
  * @param {string[]} tokens
  * @param {number[]} before With the masks as they were in training.
  * @param {number[]} after
+ * @param {boolean} isChanged Whether any mask was changed.
  */
-export function showEffect(tokens, before, after) {
-  fill(byId("mask-effect"), ...tokens.map((token, i) =>
-    bar(writeWord([token]), after[i], { key: `mask-${i}`, before: before[i] })));
-  const largest = Math.max(...after.map((share, i) => Math.abs(share - before[i])));
-  byId("mask-summary").textContent = largest < 1e-6
-    ? "Nothing changes: the largest difference is below 0.000001."
-    : `The largest difference is ${largest.toFixed(3)}. The thin line marks what it was.`;
+export function showEffect(tokens, before, after, isChanged) {
+  const differences = after.map((share, i) => Math.abs(share - before[i]));
+  fill(byId("mask-effect"), ...tokens.map((token, i) => bar(writeWord([token]), after[i], {
+    key: `mask-${i}`, before: differences[i] < VISIBLE ? null : before[i],
+  })));
+  const largest = Math.max(...differences);
+  byId("mask-summary").textContent = !isChanged
+    ? "The masks are as they were in the training."
+    : largest < 1e-6 ? "Nothing changes: the largest difference is below 0.000001."
+      : `The largest difference is ${largest.toFixed(3)}. A thin line marks what it was.`;
 }

@@ -1,18 +1,22 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 
 /**
- * How each word was cut, merge by merge.
+ * How each word was cut, merge by merge; one that stays in pieces is open.
  *
  * @param {{steps: string[][], ids: number[]}[]} words
  */
 export function showMerges(words) {
-  fill(byId("merges"), ...words.map(({ steps, ids }) => element("details", {},
-    element("summary", {}, steps[0].join("").replace("▁", ""), element("span", { class: "meta" },
-      ` ${steps.length} steps, ids ${ids.join(", ")}`)),
-    element("ol", { start: "0" }, ...steps.map((pieces, number) => {
-      const merged = number && pieces.find((piece, i) => piece !== steps[number - 1][i]);
-      return element("li", {}, ...pieces.map((piece) => element("span", {
-        class: piece === merged ? "piece merged" : "piece" }, piece)));
-    })))));
-  byId("merges").querySelector("details")?.setAttribute("open", "");
+  const open = Math.max(words.findIndex(({ ids }) => ids.length > 1), 0);
+  fill(byId("merges"), ...words.map(({ steps, ids }, index) => {
+    const told = ` ${steps.length - 1} ${steps.length === 2 ? "merge" : "merges"}, ${
+      ids.length === 1 ? "id" : "ids"} ${ids.join(", ")}`;
+    return element("details", { open: index === open },
+      element("summary", {}, steps[0].join("").replace("▁", ""),
+        element("span", { class: "meta" }, told)),
+      element("ol", { start: "0" }, ...steps.map((pieces, number) => {
+        const merged = number && pieces.find((piece, i) => piece !== steps[number - 1][i]);
+        return element("li", {}, ...pieces.map((piece) => element("span", {
+          class: piece === merged ? "piece merged" : "piece" }, piece)));
+      })));
+  }));
 }

@@ -9,6 +9,8 @@ export function bytesOf(text) {
 }
 
 /**
+ * Reads a model.
+ *
  * @param {string} name
  * @param {string|undefined} embedded The model in base64, if the page holds it.
  * @param {(loaded: number, total: number) => void} onProgress
@@ -19,10 +21,15 @@ export async function loadPack(name, embedded, onProgress) {
   return location.protocol === "file:" ? scriptPack(name) : fetchPack(name, onProgress);
 }
 
-/** Browsers let a page from a file run scripts beside it, but read nothing. */
+/**
+ * Browsers let a page from a file run scripts beside it, but read nothing.
+ *
+ * @param {string} name
+ * @returns {Promise<Uint8Array>}
+ */
 function scriptPack(name) {
   return new Promise((resolve, reject) => {
-    window.receivePack = (text) => resolve(bytesOf(text));
+    /** @type {any} */ (window).receivePack = (text) => resolve(bytesOf(text));
     const script = document.createElement("script");
     script.src = `${encodeURIComponent(name)}.js`;
     script.onerror = () => reject(new Error(`${name}.js is missing`));
@@ -30,6 +37,10 @@ function scriptPack(name) {
   });
 }
 
+/**
+ * @param {string} name
+ * @param {(loaded: number, total: number) => void} onProgress
+ */
 async function fetchPack(name, onProgress) {
   const response = await fetch(`${encodeURIComponent(name)}.gz`);
   if (!response.ok) throw new Error(`${name}.gz: ${response.status}`);

@@ -1,0 +1,168 @@
+"""A page with several models: two small checkpoints, in opposite directions."""
+
+import dataclasses
+import functools
+import http.server
+import shutil
+import threading
+
+import pytest
+
+from transformer_tf.checkpoint import open_checkpoint, save_checkpoint
+from transformer_tf.export.web.pack import pack_checkpoint
+from transformer_tf.export.web.site import ListedModel, export_web, render_site
+
+FIRST = "He admired her as a great director."  # the first example of the page
+
+
+@pytest.fixture(scope="module")
+def folders(checkpoint, tmp_path_factory):
+    """The small checkpoint, and one from German to English: the same with exchanged languages."""
+    back = tmp_path_factory.mktemp("back") / "back"
+    config, weights, source, target = open_checkpoint(checkpoint)
+    data = dataclasses.replace(config.data, source_language="de", target_language="en")
+    save_checkpoint(back, dataclasses.replace(config, data=data), target, source)
+    shutil.copy(weights, back)
+    return [checkpoint, back]
+
+
+@pytest.fixture(scope="module")
+def engines(start_engine, folders):
+    return [start_engine(pack_checkpoint(folder)) for folder in folders]
+
+
+@pytest.fixture(scope="module")
+def site(folders, tmp_path_factory):
+    output = tmp_path_factory.mktemp("web") / "site"
+    export_web(folders, output)
+    return output
+
+
+@pytest.fixture(scope="module")
+def server(site):
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
+    handler.log_message = lambda *_: None
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture
+def open_page(browser):
+    contexts, noise = [], []
+
+    def open_(url):
+        contexts.append(browser.new_context())
+        page = contexts[-1].new_page()
+        page.asked = []
+        page.on("console", lambda message: noise.append(message.text))
+        page.on("pageerror", lambda error: noise.append(str(error)))
+        page.on("request", lambda request: page.asked.append(request.url.rpartition("/")[2]))
+        page.goto(url)
+        ready(page)
+        return page
+
+    open_.noise = noise
+    yield open_
+    for context in contexts:
+        context.close()
+    assert noise == []
+
+
+def ready(page):
+    page.wait_for_selector("body[data-state=ready]", timeout=60_000)
+
+
+def choose(page, name, source):
+    """Chooses a model, and waits until it has translated."""
+    page.select_option("#model", label=name)
+    page.wait_for_function(
+        "source => document.querySelector('#source-language').textContent === source", arg=source
+    )
+    ready(page)
+
+
+def translate(ask, text):
+    return ask("translate", {"text": text, "search": "beam"})["text"]
+
+
+def test_models_are_called_by_their_languages(open_page, site, folders):
+    page = open_page((site / "index.html").as_uri())
+    titles = page.locator("#model option").all_text_contents()
+    assert titles == ["English → German", "German → English"]
+    assert sorted(path.name for path in site.iterdir()) == [
+        *("back.gz", "back.js", "index.html", "tiny.gz", "tiny.js")
+    ]
+
+
+def test_two_models_of_one_pair_have_their_names(open_page, folders, tmp_path):
+    pack = pack_checkpoint(folders[0])
+    listed = [ListedModel(name, "en", "de") for name in ("small", "large")]
+    path = tmp_path / "page.html"
+    path.write_text(render_site(listed, [pack, pack]), encoding="utf-8")
+    titles = open_page(path.as_uri()).locator("#model option").all_text_contents()
+    assert titles == ["English → German (small)", "English → German (large)"]
+
+
+def test_the_other_model_translates_back(open_page, server, engines):
+    page = open_page(server)
+    there, back = engines
+    said = translate(there, FIRST)
+    assert page.input_value("#source") == FIRST
+    assert page.text_content("#translation") == said
+    assert [name for name in page.asked if name.endswith(".gz")] == ["tiny.gz"]
+    page.click("#silence-head")
+    page.wait_for_selector("#heads .silenced")
+    ready(page)
+    said = page.text_content("#translation")
+    choose(page, "German → English", "German")
+    assert [name for name in page.asked if name.endswith(".gz")] == ["tiny.gz", "back.gz"]
+    assert page.input_value("#source") == said
+    assert page.text_content("#translation") == translate(back, said)
+    assert page.locator("#heads .silenced").count() == 0
+    assert page.locator("#map .axis").first.text_content() == "German, looked at →"
+    assert page.get_attribute("#translation", "lang") == "en"
+
+
+def test_keys_move_one_head_after_a_change_of_the_model(open_page, site):
+    page = open_page((site / "index.html").as_uri())
+    choose(page, "German → English", "German")
+    page.focus("[data-layer='0'][data-head='0']")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.layer") == "1"
+    page.focus("#map")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.get_attribute("#map td.cursor", "data-row") == "1"
+
+
+def test_a_link_names_the_model(open_page, site, engines):
+    address = (site / "index.html").as_uri()
+    page = open_page(f"{address}#m=back&s=Ich%20sehe%203%20B%C3%A4ume.")
+    assert page.text_content("#source-language") == "German"
+    assert page.text_content("#translation") == translate(engines[1], "Ich sehe 3 Bäume.")
+    page.fill("#source", "1 + 1 & 2")
+    ready(page)
+    page.click("#link")
+    assert page.url.endswith("#m=back&s=1%20%2B%201%20%26%202")
+    page.evaluate("location.hash = 'm=tiny&s=A%20tree.'")
+    page.wait_for_function("() => document.querySelector('#source').value === 'A tree.'")
+    ready(page)
+    assert page.text_content("#translation") == translate(engines[0], "A tree.")
+    assert page.text_content("#source-language") == "English"
+
+
+def test_a_model_that_is_missing(open_page, site, tmp_path):
+    copied = shutil.copytree(site, tmp_path / "site")
+    (copied / "back.js").unlink()
+    page = open_page((site / "index.html").as_uri())
+    page.goto((copied / "index.html").as_uri())
+    ready(page)
+    page.select_option("#model", label="German → English")
+    page.wait_for_selector("body[data-state=error]")
+    assert page.text_content("#translation") == "back.js is missing"
+    assert open_page.noise == ["Failed to load resource: net::ERR_FILE_NOT_FOUND"]
+    open_page.noise.clear()
+    choose(page, "English → German", "English")
+    assert page.input_value("#source") == FIRST

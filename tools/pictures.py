@@ -1,0 +1,69 @@
+"""Makes the pictures of the docs: python -m tools.pictures [--checkpoint DIR] [--output DIR]."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+from tools.browser import open_chromium
+from transformer_tf.utils.startup import import_keras_quietly, run_command
+
+ROOT = Path(__file__).resolve().parent.parent
+SENTENCE = "My father bought a new car last week."
+SCREEN = (1366, 768)
+COLORS = 256  # of a palette, which makes a file a third as large
+
+
+def main() -> None:
+    """Makes all pictures with one checkpoint."""
+    parser = argparse.ArgumentParser(description="Make the pictures of the docs.")
+    parser.add_argument("--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de")
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", default=ROOT / "docs" / "pictures", help="where to"
+    )
+    arguments = parser.parse_args()
+    import_keras_quietly()
+    from transformer_tf.checkpoint import find_checkpoint
+
+    folder = find_checkpoint(ROOT, arguments.checkpoint)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    draw_heat_maps(folder, arguments.output)
+    picture_page(folder, arguments.output / "web.png")
+    for name in ("cross.png", "sheet.png", "web.png"):
+        path = arguments.output / name
+        with Image.open(path) as picture:
+            smaller = picture.convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE)
+        smaller.save(path, optimize=True)
+
+
+def draw_heat_maps(folder: Path, output: Path) -> None:
+    """Draws `cross.png`, the heads of the last layer, and `sheet.png`, those of all layers."""
+    from transformer_tf.attention_maps import save_figure
+    from transformer_tf.translator import Translator
+
+    attention = Translator.load(folder).attend(SENTENCE)
+    save_figure(attention.plot(), output / "cross.png")
+    save_figure(attention.plot(layer="all"), output / "sheet.png")
+
+
+def picture_page(folder: Path, path: Path) -> None:
+    """Takes the first screen of the exported web page."""
+    from transformer_tf.export.web.site import export_web
+
+    width, height = SCREEN
+    with tempfile.TemporaryDirectory() as name, open_chromium() as browser:
+        file = Path(name) / "page.html"
+        export_web([folder], file, single_file=True)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto(file.as_uri())
+        page.wait_for_selector("body[data-state=ready]")
+        page.evaluate("document.activeElement.blur()")
+        page.screenshot(path=path)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))

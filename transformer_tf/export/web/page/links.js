@@ -1,0 +1,16 @@
+/** Links: the address holds the sentence (`#s=…`) and, with several models, which one (`m=…`). */
+
+/** @returns {{text: string, model: string|null}} */
+export function readLink() {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  return { text: fields.get("s") ?? "", model: fields.get("m") };
+}
+
+/**
+ * @param {string} text
+ * @param {string|null} model
+ */
+export function writeLink(text, model) {
+  const prefix = model === null ? "" : `m=${encodeURIComponent(model)}&`;
+  location.hash = `${prefix}s=${encodeURIComponent(text)}`;
+}

@@ -1,0 +1,98 @@
+import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { Engine } from "./engine.js";
+import { EXAMPLES, languageName } from "./languages.js";
+import { bytesOf, loadPack } from "./packs.js";
+import { Session } from "./session.js";
+import { showError, showProgress, showState } from "./status.js";
+
+/**
+ * A model of the page: its name, which its files have, and the codes of its languages.
+ *
+ * @typedef {{name: string, source: string, target: string}} Listed
+ */
+
+/**
+ * What to call models: their languages, and their names where two have the same.
+ *
+ * @param {Listed[]} models
+ */
+function titlesOf(models) {
+  const pairs = models.map(({ source, target }) =>
+    `${languageName(source)} → ${languageName(target)}`);
+  return pairs.map((pair, i) =>
+    (pairs.indexOf(pair) === pairs.lastIndexOf(pair) ? pair : `${pair} (${models[i].name})`));
+}
+
+/** The choice of the model, and loading it. */
+export class Models {
+  /**
+   * @param {object} options
+   * @param {Listed[]} options.listed
+   * @param {string[]} options.packs The models in base64, if the page holds them.
+   * @param {string} options.kernel The WebAssembly kernel in base64.
+   * @param {boolean} options.plain Whether to do without the kernel.
+   * @param {Engine} engine
+   * @param {Session} session
+   * @param {(text: string, before: Listed|null) => void} onLoad Called with the text of `load`,
+   *   and the model that was there before.
+   */
+  constructor({ listed, packs, kernel, plain }, engine, session, onLoad) {
+    this.listed = listed;
+    this.packs = packs;
+    this.code = bytesOf(kernel);
+    this.plain = plain;
+    this.engine = engine;
+    this.session = session;
+    this.onLoad = onLoad;
+    /** @type {Listed|null} */
+    this.current = null;
+    byId("model-choice").hidden = listed.length < 2;
+    byId("model").append(...titlesOf(listed).map((title, index) =>
+      element("option", { value: index }, title)));
+    byId("model").addEventListener("change", ({ target }) => this.load(Number(target.value)));
+  }
+
+  /** @param {string|null} name */
+  indexOf(name) {
+    return Math.max(this.listed.findIndex((each) => each.name === name), 0);
+  }
+
+  /**
+   * @param {number} index
+   * @param {string} [text] To begin with.
+   */
+  async load(index, text = "") {
+    const { session, current: before } = this;
+    const chosen = this.listed[index];
+    session.model = null;
+    byId("model").value = String(index);
+    byId("model").disabled = byId("source").disabled = true;
+    showState("loading");
+    try {
+      const pack = await loadPack(chosen.name, this.packs[index], showProgress);
+      const argument = { pack: pack.buffer, code: this.code, plain: this.plain };
+      session.model = (await this.engine.ask("load", argument, [pack.buffer])).result;
+    } catch (error) {
+      byId("model").disabled = false;
+      showError(error);
+      return;
+    }
+    byId("model").disabled = byId("source").disabled = false;
+    byId("engine").textContent = session.model.engine;
+    this.current = chosen;
+    this.showLanguages(chosen);
+    this.onLoad(text, before);
+  }
+
+  /** @param {Listed} chosen */
+  showLanguages({ source, target }) {
+    byId("source-language").textContent = languageName(source);
+    byId("target-language").textContent = languageName(target);
+    byId("source").lang = byId("source-tokens").lang = source;
+    byId("translation").lang = byId("target-tokens").lang = target;
+    const examples = EXAMPLES[source] ?? [];
+    byId("examples").hidden = !examples.length;
+    fill(byId("examples"), element("option", { value: "" }, "Examples"),
+      ...examples.map((text) => element("option", { value: text }, text)));
+  }
+}

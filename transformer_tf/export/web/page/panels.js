@@ -1,0 +1,113 @@
+/** What the open view shows beside the translation. */
+
+import { byId, themeColor } from "../../../attention_maps/browser/dom.js";
+import { showTree } from "./beam_view.js";
+import { Engine } from "./engine.js";
+import { showLayers } from "./layer_view.js";
+import { showEffect, showHidden } from "./mask_view.js";
+import { showMerges } from "./merge_view.js";
+import { showNext } from "./next_view.js";
+import { showPositions } from "./position_view.js";
+import { DRAWS, readSliders, showDraws } from "./sampling_view.js";
+import { entriesOfResult } from "./sentence_view.js";
+import { Session } from "./session.js";
+import { showError } from "./status.js";
+
+/** An answer for a translation that is no longer there. */
+class Outdated extends Error {}
+
+/** Draws a view from the session and the answers of the engine; `draw` takes its name. */
+export class Panels {
+  /**
+   * @param {Engine} engine
+   * @param {Session} session
+   * @param {() => void} refresh Called when something was chosen that changes the translation.
+   */
+  constructor(engine, session, refresh) {
+    this.engine = engine;
+    this.session = session;
+    this.refresh = refresh;
+    this.views = {
+      next: () => this.drawNext(),
+      masks: () => this.drawMasks(),
+      positions: () => this.drawPositions(),
+      beam: () => this.drawBeam(),
+      sampling: () => this.drawSampling(),
+      layers: () => this.drawLayers(),
+      pieces: () => this.drawPieces(),
+    };
+  }
+
+  /** @param {string} name */
+  async draw(name) {
+    try {
+      await this.views[name]?.();
+    } catch (error) {
+      if (!(error instanceof Outdated)) showError(error);
+    }
+  }
+
+  /**
+   * @param {string} method One of `worker.js`.
+   * @param {object} [asked] Beside the usual request, whose prefix is the whole translation.
+   */
+  async ask(method, asked = {}) {
+    const { text, result, changes } = this.session;
+    const answer = await this.engine.ask(method, { text, prefix: result.ids, ...changes, ...asked });
+    if (result !== this.session.result) throw new Outdated();
+    return answer.result;
+  }
+
+  drawNext() {
+    const { result, position, prefix } = this.session;
+    showNext(result, position, prefix.length > 0, (id) => {
+      this.session.force(id);
+      this.refresh();
+    });
+  }
+
+  async drawMasks() {
+    const { session } = this;
+    const { result, hidden, padding } = session;
+    const future = byId("future").checked;
+    byId("padding").value = String(padding);
+    byId("padding-value").textContent = String(padding);
+    showHidden(entriesOfResult(session).source, hidden, (positions) => {
+      session.toggleHidden(positions);
+      this.refresh();
+    });
+    const before = await this.ask("probabilities", { hidden: [], padding: 0 });
+    const after = await this.ask("probabilities", { future });
+    const isChanged = hidden.size > 0 || padding > 0 || future;
+    showEffect(result.maps.cross.queries, before, after, isChanged);
+  }
+
+  drawPositions() {
+    const { session } = this;
+    const { result, positions, model: { model } } = session;
+    byId("without-positions").checked = !positions;
+    byId("positions-summary").textContent = positions ? ""
+      : `Without positions: “${result.text}”, log-probability ${result.logProb.toFixed(4)}`;
+    byId("sines").hidden = model.position !== "sinusoidal";
+    showPositions(entriesOfResult(session).source, model.d_model, themeColor("ink"),
+      themeColor("accent"));
+  }
+
+  async drawBeam() {
+    showTree(await this.ask("tree", { prefix: this.session.prefix }));
+  }
+
+  async drawSampling() {
+    const { draw, prefix } = this.session;
+    const seeds = Array.from({ length: DRAWS }, (_, i) => DRAWS * draw + i);
+    showDraws(await this.ask("draws", { prefix, seeds, settings: readSliders() }));
+  }
+
+  async drawLayers() {
+    showLayers(await this.ask("layers"), this.session.result.maps.cross.queries);
+  }
+
+  async drawPieces() {
+    showMerges(await this.ask("merges"));
+  }
+}

@@ -1,0 +1,60 @@
+import { byId } from "../../../attention_maps/browser/dom.js";
+import { writeWord } from "../../../attention_maps/browser/tokens.js";
+import { Session } from "./session.js";
+
+const STEP_TIME = 650; // milliseconds a token
+
+/** Goes through the translation token by token, as the decoder says it. */
+export class Player {
+  /**
+   * @param {Session} session
+   * @param {() => void} onStep
+   */
+  constructor(session, onStep) {
+    this.session = session;
+    this.onStep = onStep;
+    this.timer = 0;
+    byId("first").addEventListener("click", () => this.goTo(0));
+    byId("back").addEventListener("click", () =>
+      this.goTo((session.rows ?? session.result.next.length) - 1));
+    byId("forward").addEventListener("click", () => this.goTo((session.rows ?? 0) + 1));
+    byId("last").addEventListener("click", () => this.goTo(null));
+    byId("play").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
+  }
+
+  /** @param {number|null} rows Number of tokens that are said; null for all. */
+  goTo(rows) {
+    const { session } = this;
+    session.rows = rows === null || rows >= session.result.next.length ? null : Math.max(rows, 0);
+    if (session.rows === null) this.stop();
+    this.onStep();
+  }
+
+  play() {
+    if (this.session.rows === null) this.goTo(0);
+    byId("play").textContent = "Pause";
+    this.timer = setInterval(() => this.goTo((this.session.rows ?? 0) + 1), STEP_TIME);
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = 0;
+    byId("play").textContent = "Play";
+  }
+
+  draw() {
+    const { rows, result, model } = this.session;
+    byId("first").disabled = byId("back").disabled = rows === 0;
+    byId("last").disabled = byId("forward").disabled = rows === null;
+    if (rows === null) {
+      byId("step").textContent = "";
+      return;
+    }
+    const { num_decoder_layers: layers, d_model: depth } = model.model;
+    const kilobytes = (rows * layers * 2 * depth * 4) / 1024;
+    const said = rows
+      ? `says “${writeWord([result.maps.decoder.queries[rows - 1]])}”` : "nothing said yet";
+    byId("step").textContent =
+      `${rows} of ${result.next.length}: ${said}, cache ${kilobytes.toFixed(0)} KB`;
+  }
+}

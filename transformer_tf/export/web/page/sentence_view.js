@@ -1,0 +1,65 @@
+/** The cards of the sentence and its translation. */
+
+import { byId } from "../../../attention_maps/browser/dom.js";
+import { entriesOf } from "../../../attention_maps/browser/tokens.js";
+import { Session } from "./session.js";
+
+/**
+ * The tokens of the sentence and its translation, without padding.
+ *
+ * @param {Session} session
+ */
+export function entriesOfResult({ result, padding }) {
+  const { keys, queries } = result.maps.cross;
+  const options = { words: false, special: true };
+  return {
+    source: entriesOf(keys.slice(0, keys.length - padding), options),
+    target: entriesOf(queries, options),
+  };
+}
+
+/**
+ * @param {Session} session
+ * @param {import("../../../attention_maps/browser/chips.js").TokenStrips} strips
+ * @param {import("../../../attention_maps/browser/attention_view.js").AttentionView} view
+ * @param {{position: number|null, onToken: (position: number) => void}} options The chosen token of
+ *   the translation, and what a click on one does.
+ */
+export function showTokens(session, strips, view, { position, onToken }) {
+  const { rows, prefix } = session;
+  const { source, target } = entriesOfResult(session);
+  strips.draw("source", source, (entry) => view.pointing(entry, "source"));
+  strips.draw("target", target, (entry) => ({
+    ...view.pointing(entry, "target"),
+    "aria-pressed": String(entry.positions.includes(position)),
+    class: [entry.positions[0] < prefix.length && "forced",
+      rows !== null && entry.positions[0] >= rows && "later"].filter(Boolean).join(" "),
+    click: () => onToken(entry.positions[0]),
+  }));
+}
+
+/** @param {Session} session */
+export function showTranslation({ model, result }) {
+  byId("translation").textContent = result.text;
+  byId("cut").hidden = !result.cut;
+  byId("cut").textContent = `Too long: the last ${result.cut} sub-words are not read. `
+    + `The model has learnt from at most ${model.max_source_length}.`;
+}
+
+/**
+ * What was changed in the model, and the translation without that.
+ *
+ * @param {Session} session
+ */
+export function showNotice({ silenced, hidden, padding, positions, result, unchanged }) {
+  const parts = [];
+  const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
+  if (silenced.size) parts.push(`${count(silenced.size, "head")} silenced`);
+  if (hidden.size) parts.push(`${count(hidden.size, "token")} hidden`);
+  if (padding) parts.push(`${count(padding, "padding token")} added`);
+  if (!positions) parts.push("no positions");
+  byId("notice").hidden = !parts.length;
+  const before = !unchanged ? "" : unchanged.text === result.text
+    ? " The translation is the same as without." : ` Without: “${unchanged.text}”`;
+  byId("notice-text").textContent = `${parts.join(", ")}.${before}`;
+}

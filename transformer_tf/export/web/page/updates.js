@@ -1,0 +1,64 @@
+import { byId } from "../../../attention_maps/browser/dom.js";
+import { Engine } from "./engine.js";
+import { Session } from "./session.js";
+import { showError, showState } from "./status.js";
+
+/** Keeps the translation up to date: greedily at once, then with the beam. */
+export class Updates {
+  /**
+   * @param {Engine} engine
+   * @param {Session} session
+   * @param {() => void} onResult
+   */
+  constructor(engine, session, onResult) {
+    this.engine = engine;
+    this.session = session;
+    this.onResult = onResult;
+    this.wanted = 0;
+    this.running = false;
+  }
+
+  /** Translates what stands there now; called while it translates, it begins again after that. */
+  async refresh() {
+    this.wanted += 1;
+    if (this.running) return;
+    this.running = true;
+    showState("busy");
+    try {
+      for (let done = 0; done !== this.wanted;) {
+        const mine = this.wanted;
+        await this.translate("greedy");
+        if (mine !== this.wanted) continue;
+        await this.translate("beam");
+        done = mine;
+      }
+      if (this.session.model) showState("ready");
+    } catch (error) {
+      showError(error);
+    }
+    this.running = false;
+  }
+
+  /** @param {"greedy"|"beam"} search */
+  async translate(search) {
+    const { engine, session } = this;
+    const text = byId("source").value;
+    const isEmpty = !text.trim();
+    document.body.classList.toggle("empty", isEmpty);
+    if (isEmpty) {
+      session.result = null;
+      byId("translation").textContent = "";
+      return;
+    }
+    const plain = { text, search, prefix: session.prefix };
+    const { result, milliseconds } =
+      await engine.ask("translate", { ...plain, ...session.changes });
+    const unchanged = session.isChanged ? (await engine.ask("translate", plain)).result : null;
+    // The text may be another by now, and so may the model.
+    if (!session.model || text !== byId("source").value) return;
+    Object.assign(session, { text, result, unchanged });
+    byId("time").textContent = `${milliseconds.toFixed(0)} ms · ${
+      search === "beam" ? `beam of ${session.model.decoding.beam_size}` : "greedy"} ·`;
+    this.onResult();
+  }
+}
