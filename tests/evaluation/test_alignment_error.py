@@ -7,6 +7,7 @@ from transformer_tf.evaluation.alignment_error import (
     choose_heads,
     evaluate_alignments,
 )
+from transformer_tf.text.corpora.phrasebook import load_phrasebook
 from transformer_tf.translator import Translator
 
 
@@ -48,3 +49,24 @@ def test_alignments_of_an_untrained_model(checkpoint):
     assert found.chosen_errors[0] <= found.configured_errors[0]
     assert all(0.5 < error <= 1 for error in (*found.chosen_errors, *found.configured_errors))
     assert f"decoding.alignment_layer={found.chosen.layer} " in found.summary()
+
+
+def test_the_phrasebook_can_be_read_from_german(checkpoint):
+    class SwappedTranslator(Translator):
+        def attend_words(self, texts, targets, query):
+            for text, target in zip(texts, targets, strict=True):
+                english = self.target_tokenizer.decode(target)
+                yield gold_scores[text, english][None, None]
+
+    gold_scores = {}
+    for phrase in load_phrasebook():
+        links = np.zeros((len(phrase.source.split()), len(phrase.target.split())), "float32")
+        for source, target in phrase.sure:
+            links[source, target] = 1
+        gold_scores[phrase.target, phrase.source] = links
+    translator = Translator.load(checkpoint)
+    swapped = SwappedTranslator(
+        translator.engine, translator.target_tokenizer, translator.source_tokenizer
+    )
+    found = evaluate_alignments(swapped, from_german=True)
+    assert max(found.chosen_errors) < 0.1

@@ -55,7 +55,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--alignments",
         action="store_true",
-        help="score word alignments on the phrasebook (English to German) instead, "
+        help="score word alignments on the phrasebook (English and German) instead, "
         "and find the heads that align best",
     )
     parser.add_argument(
@@ -130,9 +130,10 @@ def main() -> None:
     found: Report | AlignmentReport | ChallengeReport
     title = str(folder)
     if arguments.alignments:
-        if (config.data.source_language, config.data.target_language) != ("en", "de"):
-            raise ConfigError(f"The phrasebook is English to German, unlike {folder}")
-        found = evaluate_alignments(translator)
+        languages = config.data.source_language, config.data.target_language
+        if sorted(languages) != ["de", "en"]:
+            raise ConfigError(f"The phrasebook is English and German, unlike {folder}")
+        found = evaluate_alignments(translator, from_german=languages[0] == "de")
     elif arguments.challenge:
         found = challenge(translator, read_challenges(arguments.challenge))
     else:

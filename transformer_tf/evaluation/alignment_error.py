@@ -16,7 +16,7 @@ from transformer_tf.attention_maps.alignments import (
     link_words,
     mean_of_heads,
 )
-from transformer_tf.text.corpora.phrasebook import load_phrasebook
+from transformer_tf.text.corpora.phrasebook import Phrase, load_phrasebook
 from transformer_tf.translator import Translator
 
 
@@ -135,7 +135,7 @@ def _compact(numbers: Sequence[int]) -> str:
     return f"[{','.join(map(str, numbers))}]"
 
 
-def evaluate_alignments(translator: Translator) -> AlignmentReport:
+def evaluate_alignments(translator: Translator, from_german: bool = False) -> AlignmentReport:
     """Compares word alignments with the gold alignments of the phrasebook.
 
     The decoder reads the reference translations, for which gold alignments exist. Heads are chosen
@@ -143,6 +143,7 @@ def evaluate_alignments(translator: Translator) -> AlignmentReport:
 
     Args:
         translator: A translator from English to German.
+        from_german: Whether it translates from German to English instead.
     """
     options = translator.options
     configured = AlignmentHeads(
@@ -153,6 +154,8 @@ def evaluate_alignments(translator: Translator) -> AlignmentReport:
     gold = {}
     for split in ("validation", "test"):
         pairs = [phrase for phrase in phrases if phrase.split == split]
+        if from_german:
+            pairs = [_reversed(pair) for pair in pairs]
         targets = [translator.target_tokenizer.encode(pair.target) for pair in pairs]
         sources = [pair.source for pair in pairs]
         weights[split] = {
@@ -177,4 +180,14 @@ def evaluate_alignments(translator: Translator) -> AlignmentReport:
         (len(gold["validation"]), len(gold["test"])),
         (error(configured, "validation"), error(configured, "test")),
         (error(chosen, "validation"), error(chosen, "test")),
+    )
+
+
+def _reversed(phrase: Phrase) -> Phrase:
+    sure, possible = (
+        frozenset((target, source) for source, target in links)
+        for links in (phrase.sure, phrase.possible)
+    )
+    return dataclasses.replace(
+        phrase, source=phrase.target, target=phrase.source, sure=sure, possible=possible
     )
