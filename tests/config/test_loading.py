@@ -189,6 +189,14 @@ def test_words_among_numbers(tmp_path):
     assert load_config(path, ["training.warmup_steps=0.25"]).training.warmup_steps == 0.25
 
 
+def test_files_in_a_file(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("data:\n  files: [[a.tsv], [b.en, b.de]]\n  test_files: [[c.tsv]]\n")
+    data = load_config(path).data
+    assert data.files == (("a.tsv",), ("b.en", "b.de"))
+    assert data.test_files == (("c.tsv",),)
+
+
 def test_files_imply_the_corpus():
     config = load_config(None, ["data.files=[[a.tsv]]"])
     assert (config.data.corpus, config.data.files) == ("files", (("a.tsv",),))

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import yaml
 
@@ -20,6 +20,7 @@ from transformer_tf.utils.files import atomic_write_bytes
 if TYPE_CHECKING:  # the import takes 0.2 s
     from jsonargparse import ArgumentParser
 
+Texts = tuple[str, ...]
 # The keys that may change in a resumed run, besides those of `decoding`. They have no effect on
 # what the model has learned so far.
 RESUMABLE = (
@@ -246,7 +247,7 @@ def _check_texts(values: Mapping[str, Any], path: Path) -> None:
     for key, hint in _keys():
         if hint is str:
             texts = [values.get(key, "")]
-        elif tuple[str, ...] in (hint, *get_args(hint)) and isinstance(values.get(key), list):
+        elif hint in (Texts, Texts | None) and isinstance(values.get(key), list):
             texts = values[key]
         else:
             continue
