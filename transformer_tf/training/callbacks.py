@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import sys
 import time
@@ -15,6 +16,9 @@ from tqdm import tqdm
 from transformer_tf.errors import TrainingDivergedError
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.utils.startup import STARTED
+
+STEPS_TO_ESTIMATE = 20  # before a note on the time limit
+ENOUGH_STEPS = 0.9  # share of the steps that a run should reach
 
 
 class StepCallback(keras.callbacks.Callback):
@@ -42,18 +46,22 @@ class StepCallback(keras.callbacks.Callback):
 class ProgressLine(StepCallback):
     """A line with the epoch, the step, the loss, the speed and the time left.
 
-    A terminal shows the line as it changes; a log file gets one every 30 seconds.
+    A terminal shows the line as it changes; a log file gets one every 30 seconds. A note says if
+    the time limit will cut the run short.
 
     Args:
         step: Number of earlier steps.
         total: Number of steps of the run.
         steps_per_epoch: Number of steps of an epoch.
+        deadline: When the time limit ends the run, as of `time.monotonic`.
     """
 
-    def __init__(self, step: int, total: int, steps_per_epoch: int):
+    def __init__(self, step: int, total: int, steps_per_epoch: int, deadline: float = math.inf):
         super().__init__(step)
         self.total = total
         self.steps_per_epoch = steps_per_epoch
+        self.deadline = deadline
+        self.noted = False
         self.terminal = sys.stderr.isatty()
         self.interval = 0.5 if self.terminal else 30.0  # seconds
         self.line = tqdm(bar_format="{desc}", dynamic_ncols=True, disable=not self.terminal)
@@ -71,6 +79,9 @@ class ProgressLine(StepCallback):
         if now - self.shown_at < self.interval:
             return
         self.shown_at = now
+        if not self.noted and (note := self.note(now)):
+            self.noted = True
+            self.write(note)
         text = self.text(float(logs["loss"]), float(logs["tokens"]) / (now - self.began_at), now)
         if self.terminal:
             self.line.set_description_str(text)
@@ -92,11 +103,32 @@ class ProgressLine(StepCallback):
             f"loss {loss:.2f}",
             f"{tokens_per_second:,.0f} tokens/s",
         ]
-        first, first_at = self.first or (self.step, now)
-        if self.step > first:  # the first step takes much longer: it compiles
-            seconds = (self.total - self.step) * (now - first_at) / (self.step - first)
-            parts.append(f"{format_duration(seconds)} left")
+        seconds = self._seconds_per_step(now)
+        if seconds is not None:
+            left = min((self.total - self.step) * seconds, max(self.deadline - now, 0))
+            parts.append(f"{format_duration(left)} left")
         return " · ".join(parts).replace(",", " ")
+
+    def note(self, now: float) -> str:
+        """Says that the time limit cuts the run short; empty if it does not, or too early to tell.
+
+        Args:
+            now: The time, as of `time.monotonic`.
+        """
+        seconds = self._seconds_per_step(now, at_least=STEPS_TO_ESTIMATE)
+        if seconds is None or self.deadline == math.inf:
+            return ""
+        last = self.step + int(max(self.deadline - now, 0) / seconds)
+        return time_limit_note(last, self.total) if last < ENOUGH_STEPS * self.total else ""
+
+    def _seconds_per_step(self, now: float, at_least: int = 1) -> float | None:
+        """Returns the mean time of a step; None before there are enough steps.
+
+        The first step takes much longer, because it compiles, and does not count.
+        """
+        first, first_at = self.first or (self.step, now)
+        steps = self.step - first
+        return (now - first_at) / steps if steps >= at_least else None
 
     def write(self, text: str) -> None:
         """Prints a text on stderr, above the line."""
@@ -105,6 +137,19 @@ class ProgressLine(StepCallback):
     def close(self) -> None:
         """Ends the line and leaves it on the screen."""
         self.line.close()
+
+
+def time_limit_note(last: int, total: int) -> str:
+    """Says that `training.max_minutes` cuts a run short.
+
+    Args:
+        last: The last step, as estimated.
+        total: Number of steps of the run.
+    """
+    return (
+        f"training.max_minutes will end the run after about {last} of {total} steps. Its learning "
+        f"rate is planned for all of them: training.max_steps={max(last, 1)} would fit"
+    )
 
 
 def format_duration(seconds: float) -> str:

@@ -21,7 +21,7 @@ from transformer_tf.text.corpora.suspicious import (
     find_suspicious,
     seeming_language,
 )
-from transformer_tf.training.callbacks import StepCallback, format_duration
+from transformer_tf.training.callbacks import StepCallback, format_duration, time_limit_note
 from transformer_tf.training.trainer import Trainer
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
@@ -134,11 +134,7 @@ def _time_and_memory(trainer: Trainer) -> str:
         "validations"
     ]
     if training.max_minutes and 60 * training.max_minutes < plan.max_steps * seconds:
-        steps = max(int(60 * training.max_minutes / seconds), 1)
-        lines.append(
-            f"training.max_minutes={training.max_minutes:g} ends the run after about {steps} "
-            f"steps. Set training.max_steps={steps}, too, so that the learning rate fits"
-        )
+        lines.append(time_limit_note(int(60 * training.max_minutes / seconds), plan.max_steps))
     lines.append(
         f"peak memory of this process so far: {peak_memory_mb():,.0f} MB".replace(",", " ")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -229,8 +230,11 @@ class Trainer:
             CheckpointError: If a state cannot be written.
         """
         training = self.config.training
+        deadline = math.inf
+        if training.max_minutes:
+            deadline = time.monotonic() + 60 * training.max_minutes - self.progress.seconds
         self._line = ProgressLine(
-            self.progress.step, self.plan.max_steps, self._stream.steps_per_epoch
+            self.progress.step, self.plan.max_steps, self._stream.steps_per_epoch, deadline
         )
         self._signal = StopSignal()
         with contextlib.ExitStack() as stack:
