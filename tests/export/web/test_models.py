@@ -162,6 +162,8 @@ def test_a_model_that_is_missing(open_page, site, tmp_path):
     page.select_option("#model", label="German → English")
     page.wait_for_selector("body[data-state=error]")
     assert page.text_content("#translation") == "back.js is missing"
+    assert page.is_disabled("#source") and page.is_disabled("#examples")
+    assert not page.is_visible("#map")
     assert open_page.noise == ["Failed to load resource: net::ERR_FILE_NOT_FOUND"]
     open_page.noise.clear()
     choose(page, "English → German", "English")

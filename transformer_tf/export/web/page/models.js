@@ -5,6 +5,8 @@ import { bytesOf, loadPack } from "./packs.js";
 import { Session } from "./session.js";
 import { showError, showProgress, showState } from "./status.js";
 
+const USING_MODEL = ["source", "examples", "copy", "link"]; // controls that need a model
+
 /**
  * A model of the page: its name, which its files have, and the codes of its languages.
  *
@@ -66,7 +68,9 @@ export class Models {
     const chosen = this.listed[index];
     session.model = null;
     byId("model").value = String(index);
-    byId("model").disabled = byId("source").disabled = true;
+    byId("model").disabled = true;
+    for (const id of USING_MODEL) byId(id).disabled = true;
+    this.showLanguages(chosen);
     showState("loading");
     try {
       const pack = await loadPack(chosen.name, this.packs[index], showProgress);
@@ -77,10 +81,10 @@ export class Models {
       showError(error);
       return;
     }
-    byId("model").disabled = byId("source").disabled = false;
+    byId("model").disabled = false;
+    for (const id of USING_MODEL) byId(id).disabled = false;
     byId("engine").textContent = session.model.engine;
     this.current = chosen;
-    this.showLanguages(chosen);
     this.onLoad(text, before);
   }
 

@@ -5,7 +5,7 @@ import { bar } from "./bars.js";
 /**
  * The eight likeliest tokens at a position.
  *
- * @param {any} result What `translate` returned.
+ * @param {import("./session.js").Result} result
  * @param {number} position
  * @param {boolean} forced Whether some token was forced.
  * @param {(id: number) => void} onForce

@@ -60,6 +60,7 @@ export function showNotice({ silenced, hidden, padding, positions, result, uncha
   if (!positions) parts.push("no positions");
   byId("notice").hidden = !parts.length;
   const before = !unchanged ? "" : unchanged.text === result.text
-    ? " The translation is the same as without." : ` Without: “${unchanged.text}”`;
+    ? " The translation is the same as without."
+    : ` Now: “${result.text}” Without: “${unchanged.text}”`;
   byId("notice-text").textContent = `${parts.join(", ")}.${before}`;
 }

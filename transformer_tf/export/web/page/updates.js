@@ -21,7 +21,7 @@ export class Updates {
   /** Translates what stands there now; called while it translates, it begins again after that. */
   async refresh() {
     this.wanted += 1;
-    if (this.running) return;
+    if (this.running || !this.session.model) return;
     this.running = true;
     showState("busy");
     try {
