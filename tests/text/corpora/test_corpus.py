@@ -356,8 +356,10 @@ def test_max_pairs_keeps_nested_subsets_of_train(tmp_path: Path) -> None:
 def test_too_small_for_the_sizes(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(99))
 
-    with pytest.raises(DataError, match=r"too small: 99 pairs.* at least 100"):
+    with pytest.raises(DataError, match=r"too small: 99 pairs.* at least 100") as error:
         load(tmp_path, validation_size=20, test_size=30)
+    assert "data.test_size=9 data.validation_size=9." in str(error.value)
+    assert len(load(tmp_path, validation_size=9, test_size=9).train) > 80
     assert len(load(tmp_path, validation_size=20, test_size=29).test) == 29
 
 

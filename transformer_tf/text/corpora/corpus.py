@@ -154,10 +154,12 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
             )
     wanted = sum(_size(data, name) for name in drawn)
     if splitter.num_drawable < 2 * wanted:
+        size = max(splitter.num_drawable // 10, 1)
         raise DataError(
             f"Corpus {data.corpus!r} is too small: {splitter.num_drawable} pairs are left "
             f"after cleaning, and {' + '.join(f'{name}_size' for name in drawn)} = {wanted} needs "
-            f"at least {2 * wanted}; choose smaller sizes."
+            f"at least {2 * wanted}; choose smaller sizes, such as "
+            f"{' '.join(f'data.{name}_size={size}' for name in drawn)}."
         )
     for name in (TEST, VALIDATION):
         if name in drawn or data.corpus == "phrasebook":
