@@ -65,8 +65,13 @@ def test_the_note_on_few_pairs_has_a_command_that_loads():
     assert config.data.files == (("my file.tsv",),)
     theirs = load_saved_config(ROOT / "checkpoints" / "en-de" / "config.yaml")
     assert config.tokenizer == theirs.tokenizer
-    unknown = few_pairs_note(3000, DataConfig(target_language="fi"), overrides)
-    assert unknown.endswith(" training.start_from=DIR")
+    unknown = few_pairs_note(300, DataConfig(target_language="fi"), overrides)
+    assert unknown.splitlines()[1].endswith(" training.start_from=DIR")
+    assert "smaller sizes of configs/own.yaml" in unknown
+    assert unknown.startswith(
+        "300 training pairs are few. A translator that learns from them alone "
+    )
+    assert "their words, and" in unknown
 
 
 @pytest.mark.parametrize(
@@ -76,6 +81,7 @@ def test_the_note_on_few_pairs_has_a_command_that_loads():
         (["model.d_model=x"], "model.d_model must be int, not 'x'"),
         (["--config", "no.yaml"], "Cannot read the configuration no.yaml: No such file"),
         (["data.corpus=phrasbook"], "Unknown corpus 'phrasbook'"),
+        (["--resume", "a", "--name", "b"], "--name and --dry-run are for new runs"),
         (["--name", "a/b"], "--name is a name without slashes, not 'a/b'"),
         (["--name", "a", "training.directory=b"], "both name the folder of the run"),
         (["training.warmup_steps=999999"], "leaves less than half of the run's"),

@@ -106,6 +106,8 @@ def main() -> None:
         print(runs_table(arguments.list) or f"There are no runs in {arguments.list}")
         return
     if arguments.resume:
+        if arguments.name or arguments.dry_run:
+            raise ConfigError("--name and --dry-run are for new runs, not for --resume")
         folder = arguments.resume
         config = load_run_config(folder, arguments.overrides)
     else:
@@ -113,15 +115,7 @@ def main() -> None:
         config = load_config(path, arguments.overrides)
         folder = _new_folder(config, arguments.name)
     if arguments.dry_run:
-        if arguments.resume or arguments.processes > 1:
-            raise ConfigError("--dry-run is for new runs with one process")
-        import_keras_quietly()
-        from transformer_tf.training.dry_run import report, scratch_trainer
-
-        with scratch_trainer(config) as trainer:
-            for part in report(trainer):
-                print(f"{part}\n", flush=True)
-            _print_note(trainer, arguments)
+        _dry_run(config, arguments)
         return
     group = None
     if arguments.processes > 1:
@@ -171,6 +165,19 @@ def main() -> None:
         print(f"  {command_line(name)} {options}")
 
 
+def _dry_run(config: Config, arguments: argparse.Namespace) -> None:
+    """Reports on a new run without training it."""
+    if arguments.processes > 1:
+        raise ConfigError("--dry-run needs one process")
+    import_keras_quietly()
+    from transformer_tf.training.dry_run import report, scratch_trainer
+
+    with scratch_trainer(config) as trainer:
+        for part in report(trainer):
+            print(f"{part}\n", flush=True)
+        _print_note(trainer, arguments)
+
+
 def default_config(overrides: Sequence[str]) -> Path:
     """Returns the configuration of a command line without `--config`.
 
@@ -203,11 +210,13 @@ def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -
         start = Path("DIR")
     kept = [each for each in overrides if not each.startswith(("model.", "tokenizer."))]
     command = [command_line("train"), *map(shlex.quote, kept), f"training.start_from={start}"]
+    count = f"{num_pairs:,}".replace(",", " ")
     return (
-        f"{num_pairs:,} training pairs are few. A translator that learns from them alone knows "
+        f"{count} training pairs are few. A translator that learns from them alone knows "
         "their words, and will often be wrong about others. It is better to start from a "
-        f"translator of the same languages:\n  {' '.join(command)}"
-    ).replace(",", " ", 1)
+        f"translator of the same languages:\n  {' '.join(command)}\n"
+        "If there is none, take the smaller sizes of configs/own.yaml"
+    )
 
 
 def _print_note(trainer: Trainer, arguments: argparse.Namespace) -> None:
