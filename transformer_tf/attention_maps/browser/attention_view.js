@@ -1,5 +1,5 @@
 import { byId, element, fill, themeColor } from "./dom.js";
-import { HeatMap, smallMap } from "./heat_map.js";
+import { drawSmallMap, HeatMap } from "./heat_map.js";
 import { clearestHead, KINDS, weightsOf } from "./scores.js";
 import { entriesOf } from "./tokens.js";
 
@@ -46,6 +46,8 @@ export class AttentionView {
     this.keys = [];
     /** @type {number[][]} */
     this.weights = [];
+    /** @type {Map<string, HTMLCanvasElement>} The small maps; new ones for each key take longer. */
+    this.canvases = new Map();
     this.map = new HeatMap(byId("map"), (row, column) => this.point(row, column), onOpen
       && ((row, column) => this.open(row, column, onOpen)));
     byId("words").addEventListener("change", ({ target }) => this.choose({ words: target.checked }));
@@ -122,14 +124,18 @@ export class AttentionView {
     for (let layer = 0; layer < map.layers; layer++) {
       cells.push(element("span", { class: "name" }, `Layer ${layer + 1}`));
       for (let head = 0; head < map.heads; head++) {
+        const key = `${layer}.${head}`;
+        const canvas = this.canvases.get(key) ?? element("canvas", { "aria-hidden": "true" });
+        this.canvases.set(key, canvas);
+        drawSmallMap(canvas, weightsOf(map, layer, head, this.queries, this.keys), ink);
         const pressed = layer === chosenLayer && head === chosenHead;
         const silenced = this.shown.silenced.has(`${kind}.${layer}.${head}`);
         cells.push(element("button", {
           type: "button", "aria-pressed": String(pressed), tabindex: pressed ? 0 : -1,
           "aria-label": `Layer ${layer + 1}, head ${head + 1}${silenced ? ", silenced" : ""}`,
           class: silenced && "silenced", "data-layer": layer, "data-head": head,
-          "data-key": `${layer}.${head}`, click: () => this.choose({ layer, head }),
-        }, smallMap(weightsOf(map, layer, head, this.queries, this.keys), ink)));
+          "data-key": key, click: () => this.choose({ layer, head }),
+        }, canvas));
       }
     }
     fill(grid, ...cells);

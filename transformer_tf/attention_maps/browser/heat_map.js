@@ -137,19 +137,19 @@ export class HeatMap {
 }
 
 /**
- * A small map of weights, a pixel for each.
+ * Draws a small map of weights, a pixel for each.
  *
+ * @param {HTMLCanvasElement} canvas
  * @param {number[][]} weights
  * @param {number[]} ink Red, green and blue of weight 1; weight 0 is transparent.
  */
-export function smallMap(weights, ink) {
+export function drawSmallMap(canvas, weights, ink) {
   const [height, width] = [Math.max(weights.length, 1), Math.max(weights[0]?.length ?? 0, 1)];
-  const canvas = element("canvas", { width, height, "aria-hidden": "true" });
+  Object.assign(canvas, { width, height });
   const context = canvas.getContext("2d");
   const picture = context.createImageData(width, height);
   weights.flat().forEach((weight, i) => {
     picture.data.set([...ink, Math.round(255 * Math.min(weight, 1))], 4 * i);
   });
   context.putImageData(picture, 0, 0);
-  return canvas;
 }

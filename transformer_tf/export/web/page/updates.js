@@ -56,9 +56,12 @@ export class Updates {
     const unchanged = session.isChanged ? (await engine.ask("translate", plain)).result : null;
     // The text may be another by now, and so may the model.
     if (!session.model || text !== byId("source").value) return;
-    Object.assign(session, { text, result, unchanged });
     byId("time").textContent = `${milliseconds.toFixed(0)} ms · ${
       search === "beam" ? `beam of ${session.model.decoding.beam_size}` : "greedy"} ·`;
+    const isThere = search === "beam" && !unchanged && session.text === text
+      && String(session.result?.ids) === String(result.ids);
+    if (isThere) return; // greedy search found the same
+    Object.assign(session, { text, result, unchanged });
     this.onResult();
   }
 }
