@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,3 +56,17 @@ def test_a_notebook_of_the_course_says_the_same_again(notebook):
 def test_no_path_and_no_error_is_kept_in_it(notebook):
     text = notebook.read_text(encoding="utf-8")
     assert "Traceback" not in text and "/tmp/" not in text and '"name": "stderr"' not in text
+
+
+def test_the_list_of_topics_names_sections_of_the_notebooks():
+    headings = {}
+    for path in COURSE:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        lines = [line for cell in cells for line in "".join(cell["source"]).splitlines()]
+        headings[path.name[0]] = [line.lstrip("# ") for line in lines if line.startswith("##")]
+    page = (EXAMPLES.parent / "docs" / "learn.md").read_text(encoding="utf-8")
+    places = re.findall(r"(\d), (\*[^*|]+\*(?:, \*[^*|]+\*)*)", page)
+    assert len(places) > 30
+    for notebook, names in places:
+        for name in re.findall(r"\*([^*]+)\*", names):
+            assert any(heading.startswith(name) for heading in headings[notebook]), (notebook, name)
