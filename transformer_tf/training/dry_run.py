@@ -115,9 +115,8 @@ def _examples(trainer: Trainer) -> str:
     pairs = trainer.batches.pairs
     count = min(SHOWN_PAIRS, len(pairs))
     lines = [f"{count} random pairs as the model sees them:"]
-    for index in sorted(
-        random.Random(trainer.config.training.seed).sample(range(len(pairs)), count)
-    ):
+    chosen = random.Random(trainer.config.training.seed).sample(range(len(pairs)), count)
+    for index in sorted(chosen):
         source = " ".join(trainer.source_tokenizer.tokens(pairs.source[index]))
         target = " ".join(trainer.target_tokenizer.tokens(pairs.target[index]))
         lines.append(f"  {source}\n  → {target}")
