@@ -43,8 +43,11 @@ def test_runs_with_their_state_and_best_score(tmp_path, monkeypatch):
     assert busy[:7] == ["/busy", "en-es", "training", "1", "800", "BLEU", "8.25"]
     assert broken == ["/broken", "damaged", "configuration"]
     lock.release()
-    (root / "busy" / "test.json").touch()
-    assert "en-es  finished" in runs_table(root)
+    test = root / "busy" / "test.json"
+    test.touch()
+    for modified, state in ((3e9 + 1, "finished"), (3e9 - 1, "stopped")):  # resumed, then stopped
+        os.utime(test, (modified, modified))
+        assert f"en-es  {state}" in runs_table(root)
 
 
 def test_no_runs(tmp_path):

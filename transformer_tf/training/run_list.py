@@ -59,7 +59,9 @@ def _describe(folder: Path) -> dict[str, str]:
 def _state(folder: Path, step: int) -> str:
     if _is_locked(folder):
         return "training"
-    if (folder / TEST_FILE).is_file():
+    test, state = folder / TEST_FILE, folder / STATE_FOLDER
+    # A resumed run saves states that are newer than the scores of its first end.
+    if test.is_file() and not (state.is_dir() and _modified(state) > _modified(test)):
         return "finished"
     return "stopped" if step else "not trained"
 
@@ -87,4 +89,8 @@ def _metrics(folder: Path) -> list[dict[str, str]]:
 
 def _last_change(folder: Path) -> float:
     names = (CONFIG_FILE, METRICS_FILE, STATE_FOLDER, TEST_FILE)
-    return max((folder / name).stat().st_mtime for name in names if (folder / name).exists())
+    return max(_modified(folder / name) for name in names if (folder / name).exists())
+
+
+def _modified(path: Path) -> float:
+    return path.stat().st_mtime
