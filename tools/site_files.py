@@ -23,7 +23,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = ("*.md", "checkpoints/*/MODEL_CARD.md", "examples/*.ipynb")
-MARKDOWN_LINK = re.compile(r"\[(?P<label>[^]\n]*)\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
+MARKDOWN_LINK = re.compile(r"\[(?P<label>[^]]*)\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 HTML_LINK = re.compile(r'<a href="(?P<path>[^"#:]+)(?P<anchor>#[^"]*)?"')
 MARKDOWN_CELL = re.compile(r'jp-RenderedMarkdown.*?(?=<div class="jp-Cell|<script|\Z)', re.DOTALL)
 FORMULA = re.compile(r"\$\$(?P<block>[^$<]+)\$\$|\$(?P<inline>[^$<\n]+)\$")

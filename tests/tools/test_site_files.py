@@ -33,9 +33,11 @@ def test_formulas_of_a_notebook_are_drawn_and_code_is_not():
 
 
 def test_links_of_the_readme_lead_to_pages_of_the_site():
-    text = "[Learn](docs/learn.md) [code](setup.py) [part](docs/data.md#splits) [all](docs) [x](y)"
+    text = (
+        "[Learn\nit](docs/learn.md) [code](setup.py) [part](docs/data.md#splits) [all](docs) [x](y)"
+    )
     assert site_files.on_page_markdown(text, page("README.md"), {}, {}) == (
-        "[Learn](learn.md) [code](setup.py.txt) [part](data.md#splits) all [x](y)"
+        "[Learn\nit](learn.md) [code](setup.py.txt) [part](data.md#splits) all [x](y)"
     )
 
 
