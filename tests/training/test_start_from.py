@@ -112,3 +112,22 @@ def test_tags_need_the_reserved_sub_words(data, checkpoint, tmp_path):  # noqa: 
     assert "\n" not in str(error.value)
     with Trainer(fine_tune(data, old), tmp_path / "untagged") as trainer:
         assert trainer.source_tokenizer.tags == ()
+
+
+def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):  # noqa: F811
+    first = tmp_path / "first"
+    settings = [f"data.directory={data}", "data.slots=true", "model.num_layers=1"]
+    settings += ["model.d_model=8", "model.num_heads=2", "model.d_ff=16", "training.max_steps=1"]
+    settings += ["tokenizer.vocab_size=320", "training.validation_translations=0"]
+    with Trainer(load_config(None, [*SETTINGS, *settings]), first) as trainer:
+        trainer.fit()
+    tokenizer = Tokenizer.load(first / "tokenizers" / "source.model")
+    tokenizer.known_words = frozenset(["reykjavik"])
+    tokenizer.save(first / "tokenizers" / "source.model")
+    config = fine_tune(data, first, "training.max_steps=1")
+    assert config.data.slots
+    assert not fine_tune(data, first, "data.slots=false").data.slots
+    with Trainer(config, tmp_path / "second") as trainer:
+        assert "reykjavik" in trainer.source_tokenizer.known_words
+    saved = Tokenizer.load(tmp_path / "second" / "tokenizers" / "source.model")
+    assert saved.known_words == trainer.source_tokenizer.known_words

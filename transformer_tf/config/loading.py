@@ -65,7 +65,7 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
 
 
 def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any], overrides: Sequence[str]) -> Config:
-    """Completes a configuration with the tokenizers and the sizes of a checkpoint.
+    """Completes a configuration with the tokenizers, sizes and slots of a checkpoint.
 
     Raises:
         ConfigError: If it has no configuration, or if a given value differs from its.
@@ -73,9 +73,8 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any], overrides: Seque
     if not (checkpoint / "config.yaml").is_file():
         raise ConfigError(f"training.start_from={checkpoint} is not a checkpoint")
     theirs = dict(_flatten(_read_yaml(checkpoint / "config.yaml")))
-    sizes = {
-        key: value for key, value in theirs.items() if key.startswith(("model.", "tokenizer."))
-    }
+    prefixes = ("model.", "tokenizer.", "data.slots")
+    sizes = {key: value for key, value in theirs.items() if key.startswith(prefixes)}
     config = _make_config({**sizes, **values}, overrides)
     expected = load_saved_config(checkpoint / "config.yaml")
     for section in ("model", "tokenizer"):

@@ -122,7 +122,9 @@ def start_checkpoint(
         with tempfile.TemporaryDirectory() as scratch:
             tokenizers = make_tokenizers(config, corpus, Path(scratch))
     if config.data.slots:
-        tokenizers[0].known_words = learn_known_words(corpus.train)
+        before, now = tokenizers[0].known_words, learn_known_words(corpus.train)
+        # The words of the checkpoint that the run starts from stay known.
+        tokenizers[0].known_words = now if before is None else before | (now or frozenset())
     fingerprint = "".join(tokenizer.fingerprint.hex() for tokenizer in tokenizers)
     check_equal(group, "tokenizers", fingerprint)
     if group.is_main:
