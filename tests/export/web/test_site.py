@@ -16,7 +16,7 @@ from transformer_tf.export.web.pack import pack_checkpoint
 pytestmark = pytest.mark.slow
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints" / "en-de"
-SENTENCE = "He admired her as a great director."
+SENTENCE = "My father bought a new car last week."
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>&amp;"
 DESKTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 

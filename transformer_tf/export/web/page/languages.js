@@ -18,7 +18,7 @@ export function languageName(code) {
 /** @type {Record<string, string[]>} By language code. */
 export const EXAMPLES = {
   en: [
-    "He admired her as a great director.",
+    "My father bought a new car last week.",
     "I went to the shop to buy something to drink.",
     "The old man who lives next door has two dogs.",
     "If it rains tomorrow, we will stay at home.",
