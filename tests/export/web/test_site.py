@@ -16,7 +16,8 @@ from transformer_tf.export.web.pack import pack_checkpoint
 pytestmark = pytest.mark.slow
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints" / "en-de"
-SENTENCE = "My father bought a new car last week."
+SENTENCE = "He admired her as a great director."
+FIRST = "My father bought a new car last week."  # the first example of the page
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>&amp;"
 DESKTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 
@@ -132,7 +133,7 @@ def labels(tokens):
 
 
 def test_a_folder_from_a_web_server_and_from_a_file(open_page, folder, server, engine):
-    expected = engine("translate", {"text": SENTENCE, "search": "beam"})["text"]
+    expected = engine("translate", {"text": FIRST, "search": "beam"})["text"]
     assert sorted(path.name for path in folder.iterdir()) == ["en-de.gz", "en-de.js", "index.html"]
     for url in (server, (folder / "index.html").as_uri()):
         page = open_page(url)
@@ -143,7 +144,7 @@ def test_a_folder_from_a_web_server_and_from_a_file(open_page, folder, server, e
 def test_without_webassembly(open_page, server, engine):
     page = open_page(server + "?plain")
     assert page.text_content("#engine") == "plain"
-    assert translation(page) == engine("translate", {"text": SENTENCE, "search": "beam"})["text"]
+    assert translation(page) == engine("translate", {"text": FIRST, "search": "beam"})["text"]
 
 
 def test_one_file_is_small_enough(single_file, pack):
