@@ -374,7 +374,7 @@ def test_a_line_without_visible_characters_has_no_heat_map(run, checkpoint, tmp_
 
 
 def test_no_checkpoint_yet(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("transformer_tf.commands.translate.project_folder", lambda: tmp_path)
+    monkeypatch.setattr("transformer_tf.commands.project_folder", lambda: tmp_path)
     status, _, err = run("x")
     assert status == 1
     assert "train one with python scripts/train.py" in err
