@@ -1,4 +1,5 @@
 import dataclasses
+import time
 
 import pytest
 
@@ -69,6 +70,21 @@ def test_unknown_capitalised_words_become_slots(text, hidden):
 def test_a_text_with_more_values_than_slots_stays():
     text = " ".join(str(number) for number in range(10, 19))
     assert Slots("en", "de").hide(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "text", ["Alpha beta Gamma. " * 5000, "a-" * 20_000, "a." * 20_000, '"' * 40_000 + "A"]
+)
+def test_a_long_text_takes_no_time(text):
+    """Quadratic time would be 5 to 20 s."""
+    start = time.process_time()
+    Slots("en", "de", KNOWN).hide(text)
+    assert time.process_time() - start < 2
+
+
+def test_a_very_long_address_stays():
+    short, long = f"www.{'a' * 190}.com", f"www.{'a' * 200}.com"
+    assert Slots("en", "de").hide(f"{short} {long}") == (f"{SLOTS[0]} {long}", (short,))
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,11 @@ MIN_COUNT = 3  # a word that is seen less often is unknown, unless its pair does
 MIN_COPIED = 0.4
 _PLAIN_EVERY = 10  # one training pair in ten keeps its values, for exports without slots
 
+# The time for an address grows with the square of its length, so longer ones stay.
+MAX_ADDRESS = 200
+_NEAR = 16  # characters before a word that tell whether it begins a sentence
+
+_CHUNK = re.compile(r"\S+")
 _ADDRESS = re.compile(
     r"(?:https?://|www\.)[^\s<>\"]+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|de|eu|info|io|uk|at|ch|es|fr|it)\b(?:/[^\s<>\"]*\w)?"
@@ -108,7 +113,7 @@ class Slots:
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Returns where the values of a source text begin and end, in order."""
-        spans = [match.span() for match in _ADDRESS.finditer(text)]
+        spans = [span for chunk in _CHUNK.finditer(text) for span in _addresses(chunk)]
         for match in _NUMBER.finditer(text):
             if sum(map(str.isdigit, match[0])) > 1 and not _AM_PM.match(text, match.end()):
                 spans.append(match.span())
@@ -208,10 +213,18 @@ def _replace(text: str, slots: Mapping[tuple[int, int], str]) -> str:
     return text
 
 
+def _addresses(chunk: re.Match[str]) -> list[tuple[int, int]]:
+    """Returns where the addresses in a text without spaces begin and end."""
+    if len(chunk[0]) > MAX_ADDRESS or "." not in chunk[0]:
+        return []
+    begin = chunk.start()
+    return [(begin + match.start(), begin + match.end()) for match in _ADDRESS.finditer(chunk[0])]
+
+
 def _is_name(word: str) -> bool:
     return word[0].isupper() and len(word) > 1
 
 
 def _starts_sentence(text: str, begin: int) -> bool:
-    before = text[:begin]
+    before = text[max(0, begin - _NEAR) : begin]
     return _SENTENCE_START.search(before) is not None and _TITLE.search(before) is None

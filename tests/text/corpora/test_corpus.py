@@ -709,6 +709,20 @@ def write_table(path: Path, lines: Iterable[str]) -> str:
     return str(path)
 
 
+def test_a_named_corpus_takes_held_out_pairs_from_files(tmp_path: Path) -> None:
+    """As they are, and without pairs that share a sentence with them in the training pairs."""
+    write_lines(tmp_path, numbered_lines(100))
+    test = write_table(tmp_path / "test.tsv", ["Satz 3.\tSentence 3.", "Neu.\tNew."])
+    validation = write_table(tmp_path / "validation.tsv", ["Satz 5.\tOther."])
+
+    corpus = load(tmp_path, test_files=((test,),), validation_files=((validation,),), swap=True)
+
+    assert list(corpus.test) == [("Sentence 3.", "Satz 3."), ("New.", "Neu.")]
+    assert list(corpus.validation) == [("Other.", "Satz 5.")]
+    numbers = [number for number in range(100) if number not in (3, 5)]
+    assert list(corpus.train) == [(f"Sentence {n}.", f"Satz {n}.") for n in numbers]
+
+
 def test_mixed_pairs_share_no_sentence_with_held_out_pairs(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(300))
     options = {"validation_size": 20, "test_size": 30}

@@ -3,6 +3,9 @@
 const SLOTS = Array.from({ length: 8 }, (_, i) => String.fromCodePoint(0xe000 + i));
 const ANY_SLOT = /[\ue000-\ue007]/g;
 
+const MAX_ADDRESS = 200; // characters; the time grows with the square of its length
+const NEAR = 16; // characters before a word that tell whether it begins a sentence
+
 // The word characters of Python, which are more than those of JavaScript's `\w`.
 const W = String.raw`[\p{L}\p{N}_]`;
 const ADDRESS = new RegExp(String.raw`(?:https?:\/\/|www\.)[^\s<>"]+(?:${W}|\/)`
@@ -73,7 +76,10 @@ export class Slots {
    * @returns {[number, number][]}
    */
   find(text) {
-    const spans = spansOf(text, ADDRESS);
+    const spans = spansOf(text, /\S+/gu)
+      .filter(([begin, end]) => [...text.slice(begin, end)].length <= MAX_ADDRESS)
+      .flatMap(([begin, end]) => spansOf(text.slice(begin, end), ADDRESS)
+        .map(([first, last]) => /** @type {[number, number]} */ ([begin + first, begin + last])));
     spans.push(...spansOf(text, NUMBER).filter(([begin, end]) =>
       text.slice(begin, end).match(/\p{Nd}/gu).length > 1 && !AM_PM.test(text.slice(end))));
     if (this.known) spans.push(...this.names(text));
@@ -93,7 +99,7 @@ export class Slots {
         && !this.known.has(text.slice(begin, end).toLowerCase());
     });
     const inside = unknown.filter(([begin]) => {
-      const before = text.slice(0, begin);
+      const before = text.slice(Math.max(0, begin - NEAR), begin);
       return !SENTENCE_START.test(before) || TITLE.test(before);
     });
     const begins = new Set(inside.map(([begin]) => begin));
