@@ -1,0 +1,99 @@
+"""A checkpoint to start another language pair from: the same weights, another vocabulary.
+
+python -m tools.new_vocabulary checkpoints/en-de configs/english_spanish.yaml runs/start-en-es \
+    [section.key=value ...]
+
+The tokenizers are trained on the corpus of the configuration. A sub-word of both vocabularies keeps
+its embedding; another one starts with the mean embedding of the old sub-words that spell it.
+"""
+
+import dataclasses
+import shutil
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from transformer_tf.checkpoint import open_checkpoint, save_checkpoint
+from transformer_tf.config import load_config
+from transformer_tf.text.corpora.corpus import load_corpus
+from transformer_tf.text.slots import learn_known_words
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.training.data import make_tokenizers
+
+
+def old_ids(new: Tokenizer, old: Tokenizer) -> list[list[int]]:
+    """Returns for each id of a vocabulary the ids of another one that spell it.
+
+    Args:
+        new: The tokenizer with the new vocabulary of n + 2 ids.
+        old: The tokenizer with the old vocabulary of m + 2 ids.
+
+    Returns:
+        n + 2 lists of ids below m + 2; an id of both vocabularies has one.
+    """
+    positions = {
+        old.processor.id_to_piece(index): index for index in range(old.processor.get_piece_size())
+    }
+    rows = []
+    for index in range(new.processor.get_piece_size()):
+        piece = new.processor.id_to_piece(index)
+        if piece in positions:
+            rows.append([positions[piece]])
+            continue
+        text = piece.replace("▁", " ")
+        ids = old.encode(text.strip())
+        if not text.startswith(" "):  # the old tokenizer begins each text with a space
+            ids = [id for id in ids if old.processor.id_to_piece(id) != "▁"] or ids
+        rows.append(ids)
+    return [*rows, [old.start_id], [old.end_id]]
+
+
+def replace_rows(path: Path, rows: list[list[int]], size: int) -> int:
+    """Gives each array of a `.weights.h5` file that has a row for each old id its new rows.
+
+    Args:
+        path: The file, changed in place.
+        rows: The old ids of each new id, as `old_ids` returns them.
+        size: The size of the old vocabulary.
+
+    Returns:
+        The number of arrays changed.
+    """
+    with h5py.File(path, "r+") as file:
+        names: list[str] = []
+        file.visititems(
+            lambda name, item: (
+                names.append(name)
+                if isinstance(item, h5py.Dataset) and item.shape[:1] == (size,)
+                else None
+            )
+        )
+        for name in names:
+            old = file[name][()]
+            new = np.stack([old[ids].mean(0, dtype="float32") for ids in rows]).astype(old.dtype)
+            del file[name]
+            file[name] = new
+    return len(names)
+
+
+def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]) -> None:
+    old_config, weights, old, _ = open_checkpoint(checkpoint)
+    config = load_config(config_file, overrides)
+    config = dataclasses.replace(config, model=old_config.model)
+    output.mkdir(parents=True)
+    corpus = load_corpus(config.data)
+    tokenizers = make_tokenizers(config, corpus, output)
+    if config.data.slots:
+        tokenizers[0].known_words = learn_known_words(corpus.train)
+    save_checkpoint(output, config, *tokenizers)
+    shutil.copy(weights, output / "best.weights.h5")
+    rows = old_ids(tokenizers[0], old)
+    changed = replace_rows(output / "best.weights.h5", rows, old.vocab_size)
+    kept = sum(len(ids) == 1 for ids in rows)
+    print(f"{kept} of {len(rows)} sub-words keep their embedding; {changed} arrays changed")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:4]), sys.argv[4:])
