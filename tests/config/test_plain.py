@@ -22,10 +22,11 @@ def test_no_values_give_the_defaults():
         ["decoding.alignment_heads=[1, 3]", "decoding.alignment_query=input"],
         ["data.directory=somewhere", "data.max_pairs=3", "training.clip_norm=2"],
         ["data.source_language=no", "data.validation_size=7"],
+        ["data.mix=[{files: [a.tsv], weight: 2}, {files: [b.en, b.de], tag: bt, swap: true}]"],
     ],
 )
 def test_values_are_read_as_by_jsonargparse(overrides, monkeypatch):
-    values = dict(override.split("=") for override in overrides)
+    values = dict(override.split("=", 1) for override in overrides)
     plain = plain_config(values)
     monkeypatch.setattr(loading, "plain_config", lambda values: None)
     assert plain == loading.load_config(None, overrides)
@@ -37,6 +38,12 @@ def test_typed_values_are_taken_as_they_are():
     assert config.training.samples == ("a",)
     assert config.model.dropout_rate == 0.0
     assert plain_config({"data.directory": "x"}).data.directory == Path("x")
+
+
+@pytest.mark.parametrize("name", ["en-de", "de-en"])
+def test_the_checkpoints_start_without_jsonargparse(name):
+    values = loading._read_values(Path(f"checkpoints/{name}/config.yaml"))
+    assert plain_config(values).data.mix[-1].files
 
 
 @pytest.mark.parametrize(
@@ -52,6 +59,8 @@ def test_typed_values_are_taken_as_they_are():
         ("search.beam_size", 1),
         ("beam_size", 1),
         ("data.files", [1]),
+        ("data.mix", [{"file": ["a.tsv"]}]),
+        ("data.mix", [{"weight": 2}]),
     ],
 )
 def test_other_values_are_left_to_jsonargparse(key, value):

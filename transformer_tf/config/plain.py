@@ -6,6 +6,7 @@ Most of the 200 ms is the import of jsonargparse, which reads all others and rep
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import types
 from collections.abc import Mapping
@@ -62,6 +63,8 @@ def _typed(value: Any, hint: Any) -> Any:
         value = yaml.safe_load(value)  # an override is text
     if kind is tuple and isinstance(value, list):
         return tuple(_typed(item, options[0]) for item in value)
+    if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):  # an entry of data.mix
+        return _section(hint, value)
     if hint is float and type(value) in (int, float) and math.isfinite(value):
         return float(value)
     if hint in (bool, int, type(None)) and type(value) is hint:
