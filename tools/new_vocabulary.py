@@ -79,6 +79,7 @@ def replace_rows(path: Path, rows: list[list[int]], size: int) -> int:
 
 
 def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]) -> None:
+    """Writes the new checkpoint and prints how many sub-words keep their embedding."""
     old_config, weights, old, _ = open_checkpoint(checkpoint)
     config = load_config(config_file, overrides)
     config = dataclasses.replace(config, model=old_config.model)
@@ -96,4 +97,4 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:4]), sys.argv[4:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:])

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -186,10 +186,12 @@ def _checked_scores(
 def _draw_panel(axes: Axes, weights: npt.NDArray[np.float64], scale: float) -> AxesImage:
     image = axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=scale, aspect="auto")
     # Hairlines between the cells, so that a row can be followed to its label.
-    axes.set_yticks(np.arange(0.5, weights.shape[0] - 1), minor=True)
-    axes.set_xticks(np.arange(0.5, weights.shape[1] - 1), minor=True)
-    axes.grid(which="minor", linewidth=0.5)
-    axes.tick_params(which="both", length=0)
+    # Two collections of lines: a grid of minor ticks takes as long as all the rest.
+    rows, columns = weights.shape
+    style: Any = {"color": HAIRLINE, "linewidth": 0.5, "in_layout": False}
+    axes.hlines(np.arange(0.5, rows - 1), -0.5, columns - 0.5, **style)
+    axes.vlines(np.arange(0.5, columns - 1), -0.5, rows - 0.5, **style)
+    axes.tick_params(length=0)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set(visible=True, color=HAIRLINE, linewidth=0.8)
     return image
