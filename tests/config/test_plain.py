@@ -9,6 +9,8 @@ from transformer_tf.config.plain import plain_config
 from transformer_tf.config.schema import Config
 from transformer_tf.errors import ConfigError
 
+CHECKPOINTS = sorted((Path(__file__).parents[2] / "checkpoints").iterdir())
+
 
 def test_no_values_give_the_defaults():
     assert plain_config({}) == Config()
@@ -40,10 +42,10 @@ def test_typed_values_are_taken_as_they_are():
     assert plain_config({"data.directory": "x"}).data.directory == Path("x")
 
 
-@pytest.mark.parametrize("name", ["en-de", "de-en"])
-def test_the_checkpoints_start_without_jsonargparse(name):
-    values = loading._read_values(Path(f"checkpoints/{name}/config.yaml"))
-    assert plain_config(values).data.mix[-1].files
+@pytest.mark.parametrize("checkpoint", CHECKPOINTS, ids=lambda path: path.name)
+def test_the_checkpoints_start_without_jsonargparse(checkpoint):
+    config = plain_config(loading._read_values(checkpoint / "config.yaml"))
+    assert f"{config.data.source_language}-{config.data.target_language}" == checkpoint.name
 
 
 @pytest.mark.parametrize(
