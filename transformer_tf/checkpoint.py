@@ -1,6 +1,6 @@
-"""A checkpoint: a folder with weights, configuration and tokenizers, enough by itself.
+"""A checkpoint: a self-contained folder of weights, configuration and tokenizers.
 
-| file | what |
+| file | content |
 | --- | --- |
 | `config.yaml` | the resolved configuration of the run |
 | `tokenizers/` | the sub-word models of source and target, and their settings |
@@ -153,7 +153,7 @@ def open_checkpoint(
         target = Tokenizer.load(folder / TARGET_MODEL)
     except TransformerTFError as error:
         raise CheckpointError(f"{folder} is not a complete checkpoint: {error}") from error
-    # Outside the `try`: an invalid override is no error of the checkpoint.
+    # Outside the `try`: an invalid override is not the checkpoint's error.
     config = load_saved_config(folder / CONFIG_FILE, overrides)
     return config, weights, source, target
 
@@ -244,17 +244,17 @@ def find_checkpoint(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> Path:
-    """Chooses the checkpoint to use. If it is the latest of several runs, prints it on stderr.
+    """Chooses the checkpoint to use. If it is the latest run, prints its name on stderr.
 
     Args:
         root: The project's folder.
-        named: A checkpoint, or a folder of runs, whose latest is chosen. By default
+        named: A checkpoint, or a folder of runs, of which the latest is chosen. By default
             `checkpoints/en-de` if it exists, else the latest run in `runs`, here or in `root`.
-        source_language: Code of a language, such as `de`: chooses in `checkpoints` by language.
-        target_language: Code of a language, likewise.
+        source_language: Chooses in `checkpoints` by the code of the source language, such as `de`.
+        target_language: Chooses in `checkpoints` by the code of the target language.
 
     Raises:
-        CheckpointError: If there is none, or several translate between the languages.
+        CheckpointError: If there is none, or more than one for the languages.
     """
     if source_language or target_language:
         return _find_pair(root / "checkpoints", source_language, target_language)

@@ -22,4 +22,4 @@ class TrainingDivergedError(TransformerTFError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped a run after its state was saved. The message says how to resume it."""
+    """The user stopped a run. Its state is saved, and the message says how to resume it."""

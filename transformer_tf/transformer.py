@@ -1,4 +1,4 @@
-"""The Transformer of "Attention Is All You Need" (Vaswani et al. 2017): all of figure 1."""
+"""The Transformer of "Attention Is All You Need" (figure 1 of Vaswani et al. 2017)."""
 
 import keras
 from keras import ops
@@ -17,7 +17,7 @@ TIE_EMBEDDINGS = ("none", "target", "all")
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class Transformer(keras.Model):
-    """Encoder and decoder: from token ids to logits of the next tokens.
+    """Computes the logits of the next target tokens from source and target token ids.
 
     Args:
         num_layers: Number of encoder layers (N = 6 in the paper).
@@ -27,8 +27,8 @@ class Transformer(keras.Model):
         source_vocab_size: Number of source token ids, padding included.
         target_vocab_size: Number of target token ids, padding included.
         dropout_rate: Dropout rate of the embeddings and of each sub-layer's output (§5.4).
-        pre_norm: Whether to normalize before each sub-layer (Xiong et al. 2020) instead of after
-            it, as in the paper.
+        pre_norm: Whether to normalize before each sub-layer (Xiong et al. 2020). The paper
+            normalizes after it.
         tie_embeddings: `"none"`; `"target"`: the target embedding is also the output projection;
             `"all"`: the source embedding is the same matrix too (§3.4), for a shared vocabulary.
         position: `"sinusoidal"` or `"learned"` positions (§3.5).
@@ -187,7 +187,7 @@ class Transformer(keras.Model):
         return ops.cast(self.target_embedding.project(hidden), "float32")
 
     def projection_weights(self):
-        """Returns the weights of `project`, for a loss that does not hold all logits at once.
+        """Returns the weights of `project`, for a loss that computes the logits in chunks.
 
         Returns:
             The matrix `(d_model, target_vocab_size)`, and the bias `(target_vocab_size,)` or None.
@@ -278,8 +278,8 @@ class Transformer(keras.Model):
     ):
         """Computes the logits of the next token of each hypothesis of a search.
 
-        They equal the last logits of `decode`. The keys and values of earlier positions are
-        cached.
+        They equal the last logits of `decode`. The keys and values of earlier positions come from
+        the cache.
 
         Args:
             token: Integer tensor `(batch, beam_size)`, the newest token of each hypothesis; at the

@@ -47,7 +47,7 @@ class Translator:
     """Translates text with a trained model.
 
     Args:
-        engine: Searches for translations of token ids, such as a `NumpyEngine` or `KerasEngine`.
+        engine: The search engine, such as a `NumpyEngine` or `KerasEngine`.
         source_tokenizer: The tokenizer of the source language.
         target_tokenizer: The tokenizer of the target language.
         options: The default search options.
@@ -99,8 +99,8 @@ class Translator:
 
         Raises:
             CheckpointError: If the checkpoint is missing, incomplete or damaged.
-            ConfigError: If an override is invalid, or if there is no such engine or it does not
-                support an option.
+            ConfigError: If an override is invalid, the engine is unknown, or it does not support
+                an option.
         """
         if engine not in get_args(EngineName):
             raise ConfigError(
@@ -176,8 +176,8 @@ class Translator:
             **arguments: The other arguments of `search`, such as `beam_size=4`.
 
         Returns:
-            A string for one text, a list of strings for a list. With `n_best` above 1 each string
-            is replaced by a list of translations, the best first.
+            A string for one text, a list of strings for a list. With `n_best` above 1, each text
+            has a list of translations, the best first.
 
         Raises:
             TypeError: If `texts` is neither, or an option does not exist.
@@ -214,8 +214,8 @@ class Translator:
             on_cut: Called with each text that is too long for the model, and its number of
                 segments.
             progress: Whether to show a progress bar on stderr.
-            first_number: Number of the first text. Random draws depend on the number of a text, so
-                a part of a longer list needs the position where it starts.
+            first_number: Number of the first text. Random draws depend on a text's number, so for
+                a part of a longer list, give the index of its first text.
             **options: Changes to `self.options` for this call, such as `beam_size=4`.
 
         Returns:
@@ -265,8 +265,8 @@ class Translator:
     def attend(self, text: str, number: int = 0) -> Attention:
         """Translates a text and returns the attention scores of every layer and head.
 
-        The text is one segment, even with `decoding.split_sentences`. The scores come from one
-        pass over the finished translation. They equal those of the search's steps, since the
+        The text must fit in one segment; `decoding.split_sentences` is ignored. The scores come
+        from one pass over the finished translation. They equal those of the search, since the
         decoder is causal.
 
         Args:
@@ -360,7 +360,7 @@ class Translator:
     ) -> list[list[Hypothesis]]:
         """Searches for the `n_best` hypotheses of each segment.
 
-        If the best one has lost a slot, all of the beam is searched for one that has not.
+        If the best one has lost a slot, the hypotheses of the beam that kept all slots come first.
         """
 
         def search(
@@ -449,7 +449,7 @@ class Translator:
                 options.alignment_layer, options.alignment_heads, options.alignment_query
             )
             links = align_words(scores, source_tokens, [*output_tokens, "<end>"], heads)
-            # The text has fewer words than the tokens if it lost a word of control characters.
+            # Normalization may have removed words of control characters, which the tokens keep.
             alignment = [link for link in links if link[1] < len(text.split())]
         return Translation(
             text,

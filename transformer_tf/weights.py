@@ -9,7 +9,7 @@ import numpy as np
 
 from transformer_tf.errors import CheckpointError
 
-# Keras stores the model's own layers under the names of their classes, numbered.
+# Keras stores the model's own layers under their numbered class names.
 ROOT_NAMES = {
     "layers/positional_embedding/": "source_embedding/",
     "layers/positional_embedding_1/": "target_embedding/",
@@ -18,7 +18,7 @@ ROOT_NAMES = {
 
 
 def current_name(name: str) -> str:
-    """Converts the name of a weight in an older file, which has a norm inside a `Residual` layer.
+    """Converts the name of a weight from older files, which have norms inside `Residual` layers.
 
     Args:
         name: A name in a `.weights.h5` file, such as

@@ -45,8 +45,8 @@ class KerasEngine:
         model: The model.
         start_id: The id of the start token.
         end_id: The id of the end token.
-        workers: Number of batches at the same time. With one, two CPUs are idle a third of the
-            time, since many operations are too small to share.
+        workers: Number of batches at the same time. With one batch, two CPUs are idle a third of
+            the time, since many operations are too small to split.
     """
 
     def __init__(self, model: Transformer, start_id: int, end_id: int, workers: int = 2):
@@ -72,7 +72,7 @@ class KerasEngine:
             options: The search options.
             prefixes: The first tokens of each translation.
             progress: Called with the number of sentences of each batch that is done.
-            numbers: The numbers that the random draws of each sentence depend on; by default its
+            numbers: The number of each sentence, which its random draws depend on; by default its
                 index in `sources`.
 
         Returns:
@@ -216,14 +216,14 @@ def _compile(function: Callable, model: Transformer) -> Callable:
         model: The model.
 
     Returns:
-        The function, compiled anew for each shape and integer. PyTorch runs it as it is.
+        The function, compiled for each shape and integer. PyTorch runs it uncompiled.
     """
     backend = keras.backend.backend()
     if backend == "tensorflow":
         import tensorflow as tf
 
         compiled = tf.function(function, jit_compile=True, autograph=False)
-        # TensorFlow warns of many shapes, which are intended here.
+        # TensorFlow warns about many shapes, which are intended here.
         compiled._omit_frequent_tracing_warning = True
         return compiled
     if backend == "jax":

@@ -97,9 +97,9 @@ def sentence_seeds(seed: int, numbers: Sequence[int]) -> np.ndarray:
 
 
 def _uniform(*integers):
-    """Returns numbers between 0 and 1, exclusive, that are a function of the integers.
+    """Hashes integers to numbers between 0 and 1, exclusive.
 
-    `keras.random` draws a whole batch from one seed, with other numbers on each backend.
+    `keras.random` draws a whole batch from one seed, and different numbers on each backend.
     """
     bits = np.uint32(0)
     for integer in integers:
@@ -109,7 +109,7 @@ def _uniform(*integers):
 
 
 def _mix_in(bits, integer):
-    """Hashes 32 bits together with one more integer."""
+    """Updates a 32-bit hash with one more integer."""
     return _mix(ops.bitwise_xor(_mix(integer + np.uint32(0x9E3779B9)), bits))
 
 

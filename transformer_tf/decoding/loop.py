@@ -74,11 +74,11 @@ def translate_ids(
 
 
 def _update_mask(mask, is_token, parent, step):
-    """Lets each hypothesis attend to what its parent attended to, and to its newest token.
+    """Lets each hypothesis attend to its parent's tokens and to its own newest token.
 
     Args:
         mask: Boolean tensor `(batch, beam_size, max_length · beam_size)`.
-        is_token: Boolean tensor `(batch, beam_size)`: whether the newest token is no padding.
+        is_token: Boolean tensor `(batch, beam_size)`: whether the newest token is not padding.
         parent: Integer tensor `(batch, beam_size)`.
         step: The index of the step.
 

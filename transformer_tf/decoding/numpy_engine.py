@@ -34,7 +34,7 @@ def check_supported(options: DecodingConfig) -> None:
     """Checks that this engine supports the options.
 
     Raises:
-        ConfigError: If they ask for random draws or a precision other than float32.
+        ConfigError: If they include random draws or a precision other than float32.
     """
     missing = unsupported(options)
     if missing:
@@ -205,7 +205,7 @@ class NumpyEngine:
             unfinished &= ~done
             if not unfinished.any():
                 break
-            # Drop finished rows an eighth at a time: each time copies all other rows.
+            # Drop finished rows only once they are an eighth: each drop copies all other rows.
             if 8 * unfinished.sum() <= 7 * len(unfinished):
                 kept, used = unfinished, visible.shape[2]
                 old_cache, cache = cache, model.new_cache(kept.sum(), cache.shape[4])

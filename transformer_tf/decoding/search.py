@@ -23,7 +23,7 @@ class Search(abc.ABC):
     """Chooses the next tokens of a batch of translations, one position at a time.
 
     A search needs no model: it takes the logits of each step and returns the chosen tokens. Its
-    state is a dictionary of tensors whose first axis is the batch. `translate_ids` puts in
+    state is a dictionary of tensors whose first axis is the batch. `translate_ids` provides
 
     | key | shape | content |
     | --- | --- | --- |
@@ -159,7 +159,7 @@ def top_k(scores, k: int):
 
 
 def _top_k_by_arg_max(scores, k: int):
-    """`top_k` by k calls of `arg_max`."""
+    """Computes `top_k` with k calls of `arg_max`."""
     all_best, all_indices = [], []
     for _ in range(k):
         best, index = arg_max(scores)

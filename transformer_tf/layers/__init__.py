@@ -1,4 +1,4 @@
-"""The layers of "Attention Is All You Need" (Vaswani et al. 2017), one file a subsection of §3."""
+"""The layers of "Attention Is All You Need" (§3 of Vaswani et al. 2017)."""
 
 from transformer_tf.layers.attention import MultiHeadAttention, scaled_dot_product_attention
 from transformer_tf.layers.decoder import Decoder, DecoderLayer

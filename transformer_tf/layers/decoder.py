@@ -10,7 +10,7 @@ from transformer_tf.layers.normalization import LayerNormalization
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class DecoderLayer(keras.layers.Layer):
-    """Self-attention over the target so far, attention over the source, feed-forward network.
+    """Masked self-attention, cross-attention to the source, then a feed-forward network.
 
     Each of the three sub-layers has dropout, a residual connection and layer normalization, as in
     `EncoderLayer`.
@@ -181,8 +181,7 @@ class DecoderLayer(keras.layers.Layer):
                 `(batch, num_heads, beam_size, source_len)`.
 
         Returns:
-            Tensor `(batch, beam_size, d_model)`, the cache with the new keys and values, and the
-            cross-attention scores `(batch, num_heads, beam_size, source_len)`.
+            Tensor `(batch, beam_size, d_model)`, and the cache with the new keys and values.
         """
         x, _, cache = self._self_attention_block(x, attention_mask, cache, cache_index)
         x, _ = self._cross_attention_block(x, cross_attention_cache, cross_attention_mask)

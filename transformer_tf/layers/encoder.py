@@ -13,7 +13,7 @@ class EncoderLayer(keras.layers.Layer):
 
     Each of the two sub-layers has dropout, a residual connection and layer normalization. The
     paper computes LayerNorm(x + Dropout(sublayer(x))). With `pre_norm` it is
-    x + Dropout(sublayer(LayerNorm(x))), and deep stacks train more easily (Xiong et al. 2020).
+    x + Dropout(sublayer(LayerNorm(x))), which trains deep stacks more easily (Xiong et al. 2020).
 
     Args:
         d_model: Size of a position's vector.

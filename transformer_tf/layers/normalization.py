@@ -1,7 +1,7 @@
 """Layer normalization (§3.1; Ba et al. 2016) with a hand-written gradient.
 
-On TensorFlow a training step with `keras.layers.LayerNormalization` takes 6 % more processor time
-(128 · 8 · 512 · 4 layers, batches of 96 · 16 tokens, two cores, 2026-11-22).
+On TensorFlow, a training step with `keras.layers.LayerNormalization` takes 6 % more processor time
+(4 layers, d_model 128, 8 heads, d_ff 512; batches of 96 × 16 tokens; two cores; 2026-11-22).
 """
 
 import keras
@@ -31,7 +31,7 @@ def layer_normalization(x, gamma, beta, epsilon):
         normalized = centered * scale
 
         def gradient(*args, upstream=None):
-            # Keras passes dy alone, except on PyTorch: there, the inputs and `upstream=dy`.
+            # On PyTorch, Keras passes the inputs and `upstream=dy`; elsewhere, only dy.
             dy = args[0] if upstream is None else upstream
             axes = tuple(range(len(x.shape) - 1))
             dy_normalized = dy * normalized

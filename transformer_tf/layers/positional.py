@@ -21,7 +21,7 @@ def positional_encoding(length, d_model: int):
         `float32` tensor `(length, d_model)`.
     """
     frequency = 10000.0 ** (-np.arange(0, d_model, 2) / d_model)
-    if isinstance(length, int):  # compute it once, in NumPy
+    if isinstance(length, int):  # a constant, computed in NumPy
         angle = np.arange(length)[:, None] * frequency[None, :]
         sin_cos = np.stack([np.sin(angle), np.cos(angle)], axis=-1)
         return ops.convert_to_tensor(
@@ -46,8 +46,8 @@ class PositionalEmbedding(keras.layers.Layer):
 
     Call arguments:
         ids: Integer tensor `(batch, length)`.
-        positions: The encoding of each token's position, rows of `position_table`: a tensor that
-            broadcasts to `(batch, length, d_model)`. By default the positions are 0, 1, ….
+        positions: The positional encoding of each token, from `position_table`: a tensor that
+            broadcasts to `(batch, length, d_model)`. By default, positions count from 0.
 
     Returns:
         Tensor `(batch, length, d_model)`.
@@ -95,7 +95,7 @@ class PositionalEmbedding(keras.layers.Layer):
         )
 
     def position_table(self, length):
-        """The positional encodings of the first `length` positions.
+        """Returns the positional encodings of the first `length` positions.
 
         Args:
             length: Number of positions, an int or a scalar tensor.
@@ -119,7 +119,7 @@ class PositionalEmbedding(keras.layers.Layer):
         return ops.cast(table, self.compute_dtype)
 
     def project(self, hidden):
-        """Projects onto the vocabulary with the embeddings, for a tied model (§3.4).
+        """Projects onto the vocabulary with the embedding matrix, for a tied model (§3.4).
 
         Args:
             hidden: Tensor `(..., d_model)`.
