@@ -38,7 +38,7 @@ def help_text(every: bool = False, width: int = 80) -> str:
 
     Args:
         every: Whether to list every key, by section, instead of `COMMON_KEYS`.
-        width: Largest number of characters in a line.
+        width: Maximum number of characters in a line.
     """
     groups = {
         str(group.title): {

@@ -73,7 +73,7 @@ class DataConfig:
             folder. It can be deleted at any time.
         validation_size: Number of validation pairs, if the corpus has none of its own.
         test_size: Number of test pairs, if the corpus has none of its own.
-        max_pairs: Largest number of training pairs; all by default.
+        max_pairs: Maximum number of training pairs; all by default.
         max_length: Training pairs with more sub-words on one side are left out.
         max_length_ratio: Training pairs are left out if one side has more than 60 bytes of UTF-8
             and more than this many times the bytes of the other.
@@ -161,10 +161,10 @@ class TrainingConfig:
 
     Attributes:
         max_epochs: Passes over the training pairs.
-        max_steps: Largest number of batches to train on; no limit by default.
+        max_steps: Maximum number of batches to train on; no limit by default.
         max_minutes: Time limit in minutes, all parts of a resumed run together; none by default.
-        tokens_per_batch: Largest number of tokens of a batch on either side, padding included.
-        max_shapes: Largest number of different padded batch shapes.
+        tokens_per_batch: Maximum number of tokens of a batch on either side, padding included.
+        max_shapes: Maximum number of different padded batch shapes.
         accumulation_steps: Number of batches whose gradients make one update, as if they were one
             batch.
         warmup_steps: Number of updates until the learning rate reaches its maximum; or, up to 0.5,
@@ -172,7 +172,7 @@ class TrainingConfig:
         learning_rate_scale: Factor on the learning rate of the paper's schedule.
         cooldown_steps: Number of updates at the end of the run over which the learning rate falls
             to zero; or, up to 0.5, their share of the run; 0 for none, as in the paper.
-        clip_norm: Largest norm of the gradient of all weights; a larger gradient is scaled down.
+        clip_norm: Maximum norm of the gradient of all weights; a larger gradient is scaled down.
         label_smoothing: Share of the probability that is spread over all tokens.
         average_decay: Decay per step of an exponential moving average of the weights, such as
             0.999, which is then validated and saved; 0 for the weights themselves.
@@ -232,10 +232,10 @@ class DecodingConfig:
         n_best: Number of translations of each sentence, at most `beam_size`.
         length_penalty: In beam search, divide log-probabilities by ((5 + length) / 6) to this
             power (Wu et al. 2016); 0.6 as in §6.1 of the paper, 0 for none.
-        max_length: Largest number of sub-words of a translation, the end token included.
+        max_length: Maximum number of sub-words of a translation, the end token included.
         max_length_ratio: A translation has at most this many times as many sub-words as its
             source, plus ten.
-        min_length: Smallest number of sub-words of a translation.
+        min_length: Minimum number of sub-words of a translation.
         temperature: Sample tokens from softmax(logits / temperature) instead of choosing the most
             probable one; 0 for no sampling. Needs `beam_size` 1.
         top_k: Sample from this many of the most probable tokens; 0 for all.

@@ -13,7 +13,7 @@ from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 MIN_SHOUTED_WORDS = 3
-SEGMENT_STRIDE = 2**24  # gives the segments of a text other random draws than other texts
+SEGMENT_STRIDE = 2**24  # keeps the random draws of a text's segments apart from other texts'
 T = TypeVar("T")
 
 # A mark that may end a sentence, with the closing quotes and brackets after it.
@@ -45,7 +45,7 @@ class Segment:
         prefix: The beginning of its translation, as the user typed it.
         prefix_ids: Token ids of the prefix as the model reads it, without start.
         values: What the slots of `text` stand for, in order; see `transformer_tf.text.slots`.
-        target_values: The same as the target language writes them.
+        target_values: The same values as the target language writes them.
     """
 
     text: str
@@ -105,7 +105,7 @@ def list_of_strings(name: str, texts: object) -> list[str]:
     """Returns texts as a list.
 
     Args:
-        name: The name of the argument, for errors.
+        name: The name of the argument, for error messages.
         texts: The value to check, of any type.
 
     Raises:
@@ -134,7 +134,7 @@ def read_segments(
     Args:
         text: A text as a user types it.
         tokenizer: The source tokenizer.
-        max_length: Largest number of sub-words of a segment; None for no limit.
+        max_length: Maximum number of sub-words of a segment; None for no limit.
         recase: Whether the model reads a shouted text (see `is_shouted`) in lower case.
         split: Whether to cut a text into its sentences even if it fits.
         number: Number of the text; random draws depend on it.
@@ -162,7 +162,7 @@ def read_segments(
         part, values = hide(part)
         ids = tokenizer.encode_sentence(part)
         if max_length is not None and len(ids) > max_length + 2:
-            # `split_text` does not cut a single character: keep the bytes of it that fit.
+            # `split_text` does not cut a character: keep those of its bytes that fit.
             ids = [*ids[: max_length + 1], ids[-1]]
         segment_number = (number + SEGMENT_STRIDE * index) % 2**31
         target_values = tuple(slots.convert(value) for value in values) if slots else ()
@@ -234,8 +234,7 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = False) 
         sentences: Whether to cut a text into its sentences even if it fits.
 
     Returns:
-        The parts, which together have all characters of the text except spaces between them. An
-        empty text has no parts.
+        The parts. They lack only the spaces between them. An empty text has no parts.
     """
     if not text:
         return []
@@ -250,7 +249,7 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = False) 
 
 
 def _cut(units: list[str], glue: str, fits: Callable[[str], bool]) -> list[str]:
-    """Joins units to the longest parts that fit, at least one unit each."""
+    """Joins units into the longest parts that fit, of at least one unit each."""
     parts = []
     while units:
         end = _longest(units, glue, fits)
@@ -260,7 +259,7 @@ def _cut(units: list[str], glue: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def _longest(units: list[str], glue: str, fits: Callable[[str], bool]) -> int:
-    """Returns the number of units of the next part, which ends with a clause if it is not short."""
+    """Returns the number of units of the next part: up to a clause's end, unless that is short."""
     low, high = 1, 2  # `low` units fit, `high` units may not
     while high <= len(units) and fits(glue.join(units[:high])):
         low, high = high, 2 * high

@@ -9,10 +9,10 @@ These become slots:
 
 - numbers of two digits or more, with their separators: 12, 19.99, 7:30, 555-1234, but not "1990s";
 - web and mail addresses;
-- capitalised words inside a sentence that no training source has, if the training pairs show
-  that such words are copied. In English they are names; in German they are mostly new compounds.
+- unknown capitalised words inside a sentence, if the training pairs show that such words are
+  copied. In English they are names; in German they are mostly new compounds.
 
-Single digits and number words stay words, because they affect the grammar around them.
+Single digits and number words stay as they are, because they affect the grammar around them.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
 from transformer_tf.text.symbols import SLOTS, TAGS
 from transformer_tf.utils.files import atomic_write_bytes
 
-MIN_COUNT = 3  # a word that is seen less often is unknown, unless its pair does not copy it
-# Of the rare capitalised words, pairs of Tatoeba copy 58 % from English to German, 5 % from German.
+MIN_COUNT = 3  # a rarer name is unknown if its pairs copy it
+# Tatoeba pairs copy 58 % of the rare capitalised words of English into German, 5 % of the German.
 MIN_COPIED = 0.4
 _PLAIN_EVERY = 10  # one training pair in ten keeps its values, for exports without slots
 
-# The time for an address grows with the square of its length, so longer ones stay.
+# Matching time grows with the square of an address's length, so longer ones stay.
 MAX_ADDRESS = 200
 _NEAR = 16  # characters before a word that tell whether it begins a sentence
 
@@ -59,7 +59,7 @@ class Slots:
     Attributes:
         source_language: Code of the source language, such as `en`.
         target_language: Code of the target language.
-        known_words: The words of the training sources, in lower case; None if names are no slots.
+        known_words: The words of the training sources, in lower case; None if names are not slots.
     """
 
     source_language: str
@@ -67,7 +67,7 @@ class Slots:
     known_words: frozenset[str] | None = None
 
     def hide(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """Replaces the values of a source text by slots.
+        """Replaces the values of a source text with slots.
 
         Args:
             text: A normalized text.
@@ -83,7 +83,7 @@ class Slots:
         return _replace(text, slots), tuple(text[begin:end] for begin, end in spans)
 
     def hide_pair(self, source: str, target: str) -> Pair:
-        """Replaces each value that both sides of a training pair have by a slot."""
+        """Replaces each value that is on both sides of a training pair with a slot."""
         in_source: dict[tuple[int, int], str] = {}
         in_target: dict[tuple[int, int], str] = {}
         for span in self.find(source):
@@ -127,7 +127,7 @@ class Slots:
     def _names(self, text: str, known: frozenset[str]) -> list[tuple[int, int]]:
         """Returns the unknown capitalised words, except at the beginning of a sentence.
 
-        The first word is one of them if the next word is: "Giorgos Papadopoulos called."
+        The first word of a sentence counts only before another: "Giorgos Papadopoulos called."
         """
         words = [match for match in _WORD.finditer(text) if _is_name(match[0])]
         unknown = {match.span() for match in words if match[0].lower() not in known}
@@ -160,9 +160,8 @@ def learn_known_words(pairs: Sequence[Pair]) -> frozenset[str] | None:
         pairs: The training pairs.
 
     Returns:
-        The words, in lower case, but for rare capitalised words that their pairs copy. None if the
-        pairs copy less than 40 % of the rare capitalised words: in such a language these are not
-        names.
+        The words, in lower case, without the rare capitalised words that their pairs copy. None if
+        the pairs copy less than 40 % of the rare capitalised words: then these are not names.
     """
     counts = Counter(word.lower() for source, _ in pairs for word in _WORD.findall(source))
     copied: set[str] = set()
@@ -180,7 +179,7 @@ def learn_known_words(pairs: Sequence[Pair]) -> frozenset[str] | None:
 
 
 def with_slots(pairs: StoredPairs, slots: Slots, directory: Path) -> StoredPairs:
-    """Returns the pairs with slots, every tenth one as it is.
+    """Returns the pairs with slots, except every tenth one.
 
     Args:
         pairs: The pairs.

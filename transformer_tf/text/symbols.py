@@ -1,6 +1,6 @@
 """Reserved private-use characters, each of which is one sub-word of a trained tokenizer.
 
-`normalize_text` removes private-use characters, so no text of a user contains one.
+`normalize_text` removes private-use characters, so no user's text contains one.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Sentence pairs to padded batches of ids."""
+"""Turns sentence pairs into padded batches of ids."""

@@ -1,4 +1,4 @@
-"""Groups encoded pairs by length into padded batches of a few shapes, in NumPy alone."""
+"""Groups encoded pairs by length into padded batches of a few shapes, with NumPy alone."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class Batches:
 
     Args:
         pairs: Encoded pairs, each sentence with start and end.
-        tokens_per_batch: Largest number of tokens of a batch on either side, with padding.
-        max_shapes: Largest number of shapes.
+        tokens_per_batch: Maximum number of tokens of a batch on either side, with padding.
+        max_shapes: Maximum number of shapes.
         seed: Seed of the order. The order of an epoch depends only on the pairs, the seed and the
             epoch number.
         shuffle: Whether to shuffle.
         resample: A function that returns the pairs of an epoch, given its number, for a random
             encoding. It replaces `pairs`.
-        max_length: Largest number of ids of a sentence in any epoch, with start and end. Required
+        max_length: Maximum number of ids of a sentence in any epoch, with start and end. Required
             with `resample`, because the shapes are chosen once for all epochs.
         rows_multiple: The number of rows of a batch is a multiple of this, for several devices.
 
@@ -145,7 +145,7 @@ class Batches:
         self.padding_share = 1 - real / padded
 
     def _shown(self) -> np.ndarray:
-        """Returns the indices of the pairs of the epoch, repeated according to its weight."""
+        """Returns the indices of the epoch's pairs, each repeated according to its weight."""
         weights = self.pairs.weights
         if weights is None or (weights == 1).all():
             return np.arange(len(self.pairs))
@@ -164,7 +164,7 @@ class Batches:
 
         Args:
             shown: The indices of the pairs.
-            bucket: The number of the bucket of each of them.
+            bucket: The number of each pair's bucket.
             random: The generator for the order.
         """
         batches: list[tuple[Shape, np.ndarray]] = []
@@ -229,7 +229,7 @@ def choose_shapes(
     Args:
         source_lengths: Length of each source, at least 1.
         target_lengths: Length of each target, at least 1.
-        max_shapes: Largest number of shapes.
+        max_shapes: Maximum number of shapes.
 
     Returns:
         The shapes `(source_len, target_len)`, from small to large.

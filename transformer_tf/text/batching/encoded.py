@@ -95,7 +95,7 @@ def encode_pairs(
         pairs: Sentence pairs.
         source_tokenizer: The tokenizer of the sources.
         target_tokenizer: The tokenizer of the targets.
-        max_length: Largest number of sub-words of a side, without start and end.
+        max_length: Maximum number of sub-words of a side, without start and end.
         dropout: Share of the merges that BPE-dropout skips (Provilkov et al. 2020). A sentence
             that dropout makes too long is encoded without it.
         seed: Seed of the dropout, one number or several.
@@ -123,13 +123,13 @@ def cached_pairs(
     """Encodes pairs as `encode_pairs` does, and caches them on disk.
 
     The name of their folder is a hash of everything that the ids depend on: the sentences, both
-    models and `max_length`. The folder appears when it is complete.
+    models and `max_length`. The folder appears only when complete.
 
     Args:
         pairs: Sentence pairs.
         source_tokenizer: The tokenizer of the sources.
         target_tokenizer: The tokenizer of the targets.
-        max_length: Largest number of sub-words of a side, without start and end.
+        max_length: Maximum number of sub-words of a side, without start and end.
         directory: The cache folder.
 
     Returns:
@@ -147,7 +147,7 @@ def cached_pairs(
         directory.mkdir(parents=True, exist_ok=True)
         from filelock import FileLock
 
-        # Other processes that want the same pairs wait here.
+        # Other processes that need the same pairs wait here.
         with FileLock(directory / f".{folder.name}.lock"):
             if (found := _read_folder(folder)) is not None:
                 return found

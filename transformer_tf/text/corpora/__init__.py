@@ -1,1 +1,1 @@
-"""A corpus, by name or by file, to clean sentence pairs in three splits."""
+"""Turns a named corpus, or files, into clean sentence pairs in three splits."""

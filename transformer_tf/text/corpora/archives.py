@@ -70,7 +70,7 @@ def open_text(path: Path | str) -> io.BufferedReader:
 
 
 def unpack_member(archive: Path, member_name: str, destination: Path) -> None:
-    """Writes one member of an archive to a file, which appears when it is complete.
+    """Writes one member of an archive to a file, which appears only when complete.
 
     Args:
         archive: A `.zip` or a `.tar`, compressed or not.
@@ -106,7 +106,7 @@ def _open_member(archive: Path, name: str, opened: contextlib.ExitStack) -> IO[b
 
 
 def _choose(archive: Path, name: str, names: Sequence[str]) -> str:
-    """Returns the member with a full name, or else the only one with this file name."""
+    """Returns the member with this full name, or else the only one with this file name."""
     found = [each for each in names if PurePosixPath(each) == PurePosixPath(name)]
     found = found or [each for each in names if PurePosixPath(each).name == name]
     if len(found) == 1:
@@ -125,7 +125,7 @@ class _Reader(io.RawIOBase):
     Args:
         source: The opened file.
         path: The file on the disk, for messages.
-        limit: Largest number of bytes; None for no limit.
+        limit: Maximum number of bytes; None for no limit.
         opened: The resources that `close` closes.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-# The steps that look at a single pair, in this order.
+# The steps that examine a single pair, in this order.
 WRONG_COLUMNS = "wrong column count"
 NOT_UTF8 = "not UTF-8"
 CONTROL = "control characters"
@@ -52,7 +52,7 @@ def clean_pair(source: str, target: str, max_length_ratio: float) -> tuple[str, 
     Args:
         source: A sentence.
         target: Its translation.
-        max_length_ratio: Largest ratio of the longer to the shorter side, in bytes of UTF-8. It
+        max_length_ratio: Maximum ratio of the longer to the shorter side, in bytes of UTF-8. It
             applies to pairs whose longer side has more than 60 bytes. Bytes compare scripts more
             fairly than characters: a Chinese character carries more meaning and has more bytes.
 

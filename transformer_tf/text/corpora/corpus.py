@@ -228,8 +228,8 @@ def _clean(
 ) -> tuple[StoredPairs, Splitter, np.ndarray]:
     """Stores the usable pairs, and returns them with a splitter and the source of each pair.
 
-    The corpus's own validation and test pairs are only normalised, and removed if a side is
-    empty: selecting them would make the scores incomparable.
+    The corpus's own validation and test pairs are only normalized, and removed if a side is empty:
+    further selection would make scores incomparable.
     """
     split_codes, source_numbers, mixed = array("b"), array("i"), array("b")
     source_hash, target_hash, pair_hash = array("Q"), array("Q"), array("Q")

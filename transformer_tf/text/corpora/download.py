@@ -36,7 +36,7 @@ def default_data_directory() -> Path:
 def fetch(relative_path: str, url: str, directory: Path, known_hash: str | None = None) -> Path:
     """Returns the path of a data file; downloads the file if it is missing.
 
-    The file appears when it is complete. If several processes request it, one downloads it and
+    The file appears only when complete. If several processes request it, one downloads it and
     the others wait.
 
     Args:

@@ -1,4 +1,4 @@
-"""Reads and writes files with one sentence a line."""
+"""Reads and writes files with one sentence per line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def iterate_lines(file: IO[bytes], name: str) -> Iterator[str]:
 
     Args:
         file: The open file.
-        name: The name of the file in errors.
+        name: The name of the file for error messages.
 
     Raises:
         DataError: One line that names the line that is not UTF-8.
@@ -54,7 +54,7 @@ def blocks(lines: Iterable[str], size: int, skip: int = 0) -> Iterator[tuple[int
 
     Args:
         lines: The lines.
-        size: Largest number of lines in a block.
+        size: Maximum number of lines in a block.
         skip: Number of lines to skip at the beginning.
     """
     rest = itertools.islice(lines, skip, None)
@@ -69,7 +69,7 @@ def split_lines(content: bytes, name: str) -> list[str]:
 
     Args:
         content: The text's bytes.
-        name: The name of the file in errors.
+        name: The name of the file for error messages.
 
     Raises:
         DataError: One line that names the line that is not UTF-8.
@@ -90,7 +90,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Writes a file of lines; the file appears when it is complete.
+    """Writes a file of lines, which appears only when complete.
 
     Raises:
         DataError: If it cannot be written. No partial file remains.
@@ -118,7 +118,7 @@ class LineWriter:
         total: Expected number of lines, for a progress bar on a terminal; None for no bar.
 
     Attributes:
-        done: Number of lines that the file had before.
+        done: Number of lines that the file already had.
 
     Raises:
         DataError: If the file cannot be written.

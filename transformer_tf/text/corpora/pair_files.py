@@ -1,6 +1,6 @@
-"""Reads sentence pairs from files: tab-separated, CSV, TMX, or two files with a sentence a line.
+"""Reads sentence pairs from tab-separated, CSV and TMX files, or two files of one side each.
 
-Each line is decoded by itself. Malformed lines are counted and skipped; a file with more than 1 %
+Each line is decoded separately. Malformed lines are counted and skipped; a file with more than 1 %
 of them is refused, because it probably has another format.
 """
 

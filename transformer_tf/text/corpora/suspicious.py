@@ -1,9 +1,9 @@
 """Finds sentences in the wrong language and swapped columns, by simple statistics.
 
-Most pairs of a corpus are right, so its two columns teach what each language looks like: how often
-three letters follow each other in it. A sentence that looks more like the other column is
-suspicious: it is not translated, or its pair is swapped. Common words such as "the" and "und" tell
-whether a whole column is in another language than its name says.
+Most pairs of a corpus are correct, so its columns show how often each sequence of three letters
+occurs in each language. A sentence that looks more like the other column is suspicious: it is not
+translated, or its pair is swapped. Common words such as "the" and "und" reveal a whole column in
+an unexpected language.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from transformer_tf.utils.languages import COMMON_WORDS
 MAX_EXAMINED = 10_000
 _THRESHOLD = 8.0  # the other language is e^8 = 3 000 times as probable, letter by letter
 _MIN_COMMON_WORDS = 20  # of the language that a column seems to have
-_CLEARLY_MORE = 1.5  # times as many common words as of the language that it should have
+_CLEARLY_MORE = 1.5  # times as many common words as of the expected language
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ def find_suspicious(pairs: Sequence[Pair]) -> list[Suspicion]:
     """Returns the pairs with a side that looks like the other language.
 
     Args:
-        pairs: Sentence pairs, most of which are right.
+        pairs: Sentence pairs, most of which are correct.
     """
     trigrams = [tuple(map(_trigrams, pair)) for pair in pairs]
     totals = Counter[str](), Counter[str]()
@@ -75,11 +75,11 @@ def find_suspicious(pairs: Sequence[Pair]) -> list[Suspicion]:
 
 
 def seeming_language(texts: Iterable[str], language: str) -> str:
-    """Returns the language that texts seem to have, judged by its most common words.
+    """Guesses the language of texts from their common words.
 
     Args:
         texts: Many sentences.
-        language: The language that they should have.
+        language: The expected language.
 
     Returns:
         The code of a language in `COMMON_WORDS`, if the texts clearly have more of its words than

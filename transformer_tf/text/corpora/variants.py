@@ -1,7 +1,7 @@
 """Makes variants of training pairs: informal spelling, other names and numbers, joined sentences.
 
-A model that is trained on clean sentences cannot translate lower case, a sentence without a full
-stop, or a new name. Some variants change the case and the punctuation of the source and keep its
+A model trained on clean sentences alone translates lower case, sentences without a full stop and
+new names badly. Some variants change the case and the punctuation of the source and keep its
 translation; others change a name, a number or an address on both sides. All work for any language.
 """
 
@@ -123,7 +123,7 @@ class VariantMaker:
         return self._replace_name(self._name())
 
     def address(self) -> Pair | None:
-        """Replaces a name by a web or mail address."""
+        """Replaces a name with a web or mail address."""
         first, second = self._name().lower(), self._name().lower()
         end = self._random.choice(_TOP_LEVEL)
         return self._replace_name(
@@ -218,7 +218,7 @@ def _is_name(word: str, counts: Counter[str]) -> bool:
 
 
 def _letters_after(counts: Counter[str]) -> dict[str, list[str]]:
-    """Returns for each two letters the letters that follow them in words of over three letters.
+    """Returns the letters that follow each pair of letters, in words of more than three letters.
 
     A letter is listed once for each word. The key `^` has the first two letters of each word.
     """

@@ -1,1 +1,1 @@
-"""Text to sub-word ids and back."""
+"""Converts text to sub-word ids and back."""

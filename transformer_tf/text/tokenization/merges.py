@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-# The number of random splits of a frequent word. A new split each time takes ten times as long.
+# Number of random splits kept for a word. A new split each time would take ten times as long.
 VARIANTS = 16
 
 

@@ -49,7 +49,7 @@ class Truecaser:
 
     Args:
         words: For each word in lower case, how often each of its forms was seen.
-        contexts: The same counts for each word beside a neighbour, such as
+        contexts: The same counts for each word next to a neighbour, such as
             `("essen", "<", "das")`; `"<"` is the left neighbour, `">"` the right one.
     """
 
@@ -64,7 +64,7 @@ class Truecaser:
         sentences = [sentence for sentence in sentences if not sentence.isupper()]
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for token in _all_tokens(sentences):
-            # A capital at the start of a sentence is no evidence.
+            # A capital at the start of a sentence is not evidence.
             if token.key.title() != token.key and not (token.starts and token.text.istitle()):
                 counts[token.key][_form_of(token)] += 1
         words = {key: _common_forms(forms) for key, forms in counts.items()}

@@ -1,4 +1,4 @@
-"""Text to sub-word ids and back, with SentencePiece models: trained here or official BPEmb models.
+"""Converts text to sub-word ids and back, with trained or official SentencePiece models.
 
 The official models come from BPEmb (Heinzerling and Strube 2018).
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bpemb import BPEmb
 
 MAX_TRAINING_SENTENCES = 1_000_000
-# BPEmb publishes no hashes. This is the hash of a copy that was checked.
+# BPEmb publishes no hashes. This is the hash of a verified copy.
 BPEMB_HASHES = {
     "en.wiki.bpe.vs10000.model": (
         "sha256:843d908206b03fe85f77b2de4220e5ad8574f343afb58bd25bad0c5087103557"
