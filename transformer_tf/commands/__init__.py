@@ -16,7 +16,7 @@ def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> No
 
     Args:
         parser: The parser of a command.
-        several: Whether it may be given several times; its value is a list or None then.
+        several: Whether `--checkpoint` may be given several times; it is then a list or None.
     """
     parser.add_argument(
         "--checkpoint",
@@ -24,7 +24,7 @@ def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> No
         action="append" if several else "store",
         metavar="DIR",
         help="the translator's folder, or a folder of runs, of which the latest is used; by "
-        "default checkpoints/en-de, or the latest run without it",
+        "default checkpoints/en-de, else the latest run",
     )
     for name, example in (("from", "de"), ("to", "en")):
         parser.add_argument(

@@ -53,7 +53,7 @@ def parse_arguments() -> argparse.Namespace:
         nargs="?",
         const=Path("runs"),
         metavar="DIR",
-        help="list the runs in a folder, by default runs, instead of training",
+        help="list the runs in a folder (default: runs) instead of training",
     )
     parser.add_argument(
         "--dry-run",
@@ -195,7 +195,7 @@ def default_config(overrides: Sequence[str]) -> Path:
 
 
 def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -> str:
-    """Says what to expect of a run with few training pairs, and how to do better.
+    """Explains what to expect of a run with few training pairs, and how to do better.
 
     Args:
         num_pairs: The number of training pairs.

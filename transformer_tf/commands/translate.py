@@ -308,7 +308,7 @@ def translate_all(
     total: int | None = None,
     at_a_time: int = LINES_AT_A_TIME,
 ) -> None:
-    """Translates sentences in blocks, and writes each block when it is translated."""
+    """Translates sentences in blocks and writes each block as soon as it is translated."""
     from transformer_tf.commands.translations import format_translations
     from transformer_tf.text.corpora.lines import LineWriter, blocks
 
@@ -352,7 +352,7 @@ def warn_of_cut(text: str, parts: int) -> None:
 
 
 def draw(translator, arguments: argparse.Namespace) -> list[str]:
-    """Writes the picture or page of --attention, and returns the translations."""
+    """Writes the --attention file and returns the translations."""
     from transformer_tf.attention_maps import save_figure, save_page
 
     if arguments.attention.suffix.lower() == PAGE:

@@ -1,4 +1,4 @@
-"""The help on the keys of the configuration."""
+"""Help on the keys of the configuration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from argparse import SUPPRESS
 
 from transformer_tf.config.loading import make_parser, plain_value
 
-# The keys that most runs change, in the order in which one meets them.
+# The keys that most runs change.
 COMMON_KEYS = (
     "data.corpus",
     "data.files",
@@ -34,7 +34,7 @@ COMMON_KEYS = (
 
 
 def help_text(every: bool = False, width: int = 80) -> str:
-    """Lists keys with their defaults and their meaning.
+    """Lists keys with their defaults and meanings.
 
     Args:
         every: Whether to list every key, by section, instead of `COMMON_KEYS`.

@@ -40,7 +40,7 @@ RESUMABLE = (
     "training.tensorboard",
     "training.samples",
 )
-# Keys of earlier versions, which the saved configurations of their runs still have.
+# Keys of earlier versions, still found in their saved configurations.
 REMOVED = ("data.max_malformed", "decoding.coverage_penalty", "training.keep_states")
 
 
@@ -68,7 +68,7 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any], overrides: Seque
     """Completes a configuration with the tokenizers, sizes and slots of a checkpoint.
 
     Raises:
-        ConfigError: If it has no configuration, or if a given value differs from its.
+        ConfigError: If the checkpoint has no configuration, or a given value differs from it.
     """
     if not (checkpoint / "config.yaml").is_file():
         raise ConfigError(f"training.start_from={checkpoint} is not a checkpoint")
@@ -242,7 +242,7 @@ def _keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _check_texts(values: Mapping[str, Any], path: Path) -> None:
-    """Rejects values such as no and null, which YAML does not read as text, for keys of text."""
+    """Rejects values for text keys that YAML does not read as text, such as no and null."""
     for key, hint in _keys():
         if hint is str:
             texts = [values.get(key, "")]

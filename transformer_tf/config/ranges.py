@@ -1,4 +1,4 @@
-"""Number types of configuration keys, each with its range, and their check."""
+"""Number types of configuration keys, and the check of their ranges."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class MixConfig:
 
     Attributes:
         files: `[FILE]` or `[SOURCE, TARGET]`, like an entry of `data.files`.
-        weight: How often an epoch shows each pair; with 0.5, every second epoch shows it.
+        weight: How often an epoch shows each pair; 0.5 shows it in every second epoch.
         tag: A source token in front of these pairs, such as `bt` for back-translations.
         swap: Whether the target comes first in the files.
     """
@@ -58,14 +58,14 @@ class DataConfig:
     Attributes:
         corpus: `phrasebook` (generated, needs no network), `tatoeba`, `multi30k`, `tfds:NAME`
             (a translation dataset of TensorFlow Datasets) or `files`.
-        files: The training pairs of `corpus: files`, which it implies. A list of `[FILE]` (lines
-            of source, tab, target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence on
-            each line). Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.
-        validation_files: The validation pairs of any corpus; by default its own or drawn.
-        test_files: The test pairs of any corpus; by default its own or drawn.
+        files: The training pairs; implies `corpus: files`. A list of `[FILE]` (lines of source,
+            tab, target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence per line).
+            Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.
+        validation_files: The validation pairs; by default the corpus's own, or a random sample.
+        test_files: The test pairs; by default the corpus's own, or a random sample.
         swap: Whether the target comes first in `files`, `validation_files` and `test_files`.
         mix: Further training pairs for any corpus, a list such as
-            `[{files: [a.tsv], weight: 0.5, tag: bt}]`. `tag` puts a source token in front.
+            `[{files: [a.tsv], weight: 0.5, tag: bt}]`. `tag` adds a source token in front.
         source_language: Language to translate from, as a two-letter code.
         target_language: Language to translate into, as a two-letter code.
         directory: Folder of downloaded data; by default $TRANSFORMER_TF_DATA or a cache folder.
@@ -109,8 +109,8 @@ class TokenizerConfig:
     Attributes:
         kind: `trained`: a BPE trained on the training pairs, which keeps case and digits and
             encodes any text; `bpemb`: an official BPEmb model, lower case, every digit a 0.
-        vocab_size: Number of sub-words of each model; `auto` chooses it by the number of training
-            pairs, for `trained` models.
+        vocab_size: Number of sub-words of each model; for `trained` models, `auto` chooses it by
+            the number of training pairs.
         shared: Whether both languages share one `trained` model.
         dropout: Share of the merges that BPE-dropout skips at random in each epoch; usually 0.1,
             0 for none.
@@ -136,9 +136,9 @@ class ModelConfig:
         num_heads: Number of attention heads of each layer; divides d_model.
         d_ff: Size of the hidden layer of the feed-forward networks.
         dropout_rate: Dropout of the embeddings and of each sub-layer's output.
-        pre_norm: Normalise before each sub-layer instead of after it.
+        pre_norm: Whether to normalize before each sub-layer instead of after it.
         tie_embeddings: `target`: the target embedding is also the output projection; `all`: the
-            source embedding, too, with a shared tokenizer; or `none`.
+            source embedding is, too, with a shared tokenizer; or `none`.
         position: `sinusoidal` or `learned` positional encodings.
         max_length: Number of `learned` positions.
     """
@@ -168,14 +168,14 @@ class TrainingConfig:
         accumulation_steps: Number of batches whose gradients make one update, as if they were one
             batch.
         warmup_steps: Number of updates until the learning rate reaches its maximum; or, up to 0.5,
-            the share of the run's updates. The maximum of a share is the one of 4000 updates.
+            the share of the run's updates. A share gives the maximum of 4000 updates.
         learning_rate_scale: Factor on the learning rate of the paper's schedule.
         cooldown_steps: Number of updates at the end of the run over which the learning rate falls
             to zero; or, up to 0.5, their share of the run; 0 for none, as in the paper.
         clip_norm: Maximum norm of the gradient of all weights; a larger gradient is scaled down.
         label_smoothing: Share of the probability that is spread over all tokens.
         average_decay: Decay per step of an exponential moving average of the weights, such as
-            0.999, which is then validated and saved; 0 for the weights themselves.
+            0.999, which is then validated and saved; 0 for no average.
         devices: Number of devices of this process that share each batch; more than 1 needs JAX.
         precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
         validate_every: Number of batches between validations; by default an epoch, or a tenth of
@@ -190,10 +190,10 @@ class TrainingConfig:
         tensorboard: Whether to write curves, sample translations and their attention for
             TensorBoard.
         seed: Seed of all random numbers.
-        start_from: A checkpoint to go on from: its weights, tokenizers and sizes, with a new
+        start_from: A checkpoint to continue from: its weights, tokenizers and sizes, with a new
             optimizer. By default the weights are random.
         directory: Folder of the run; by default a new one in `runs`.
-        samples: Sentences to translate at each validation; null for three of the validation set.
+        samples: Sentences to translate at each validation; null for three from the validation set.
     """
 
     max_epochs: PositiveInt = 30
@@ -255,10 +255,10 @@ class DecodingConfig:
             which are in lower case with every digit a 0. A truecaser restores the capitals, the
             source the digits.
         recase: Whether a sentence in capitals, which models rarely see in training, is translated
-            in lower case and put in capitals again.
+            in lower case and its translation put in capitals.
         split_sentences: Whether to translate the sentences of a text one by one.
-        check_slots: Whether beam search prefers hypotheses with every slot of the source, once, if
-            the model was trained with `data.slots`.
+        check_slots: Whether beam search prefers hypotheses with every slot of the source exactly
+            once, if the model was trained with `data.slots`.
     """
 
     batch_size: PositiveInt = 64

@@ -1,4 +1,4 @@
-"""How well cross-attention aligns words, measured on the phrasebook's gold alignment."""
+"""Measures how well cross-attention aligns words, on the phrasebook's gold alignments."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def choose_heads(
     as long as the error falls.
 
     Args:
-        weights: For each kind of query, for each sentence pair of validation data, an array
-            `(num_layers, num_heads, target_words, source_words)`.
+        weights: For each kind of query, an array
+            `(num_layers, num_heads, target_words, source_words)` for each validation pair.
         sure: As in `alignment_error_rate`.
         possible: As in `alignment_error_rate`.
 

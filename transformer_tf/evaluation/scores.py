@@ -58,7 +58,7 @@ def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
     """
     _check(translations, references)
     bleu, chrf = BLEU(), CHRF()
-    # A signature includes the number of references, which the metrics learn from the scores.
+    # Scores come first: a signature includes the number of references that they were given.
     bleu_score = bleu.corpus_score(translations, [references]).score
     chrf_score = chrf.corpus_score(translations, [references]).score
     return Scores(
@@ -122,8 +122,8 @@ def score_all(
                 details = json.loads(result.format(width=4, signature=signature, is_json=True))
                 interval = details.get("confidence_var", 0.0)  # absent if every sample scores 0
         except TypeError:
-            # sacreBLEU fails if only some samples have a BLEU of exactly 0. So few sentences have
-            # no meaningful interval.
+            # sacreBLEU fails if only some samples have a BLEU of exactly 0. The sentences are then
+            # too few for a meaningful interval.
             metric = _metrics(lowercase)[name]
             result = metric.corpus_score(translations, [references])
             signature = str(metric.get_signature())
@@ -146,14 +146,14 @@ def check_moses() -> None:
 def score_tokenized(
     translations: Sequence[str], references: Sequence[str], language: str
 ) -> Metric:
-    """Computes BLEU over lower-cased, normalised Moses tokens, as papers before sacreBLEU do.
+    """Computes BLEU over lower-cased, normalized Moses tokens, as papers before sacreBLEU did.
 
-    Use it only to compare with such papers: it depends on the tokeniser and ignores case.
+    Use it only to compare with such papers: it depends on the tokenizer and ignores case.
 
     Args:
         translations: The translations.
         references: Their references, in the same order.
-        language: Two-letter code of the language, whose rules the tokeniser applies.
+        language: Two-letter code of the language, whose rules the tokenizer applies.
 
     Raises:
         ConfigError: If sacremoses is not installed.

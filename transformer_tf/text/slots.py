@@ -9,7 +9,7 @@ These become slots:
 
 - numbers of two digits or more, with their separators: 12, 19.99, 7:30, 555-1234, but not "1990s";
 - web and mail addresses;
-- unknown capitalised words inside a sentence, if the training pairs show that such words are
+- unknown capitalized words inside a sentence, if the training pairs show that such words are
   copied. In English they are names; in German they are mostly new compounds.
 
 Single digits and number words stay as they are, because they affect the grammar around them.
@@ -29,7 +29,7 @@ from transformer_tf.text.symbols import SLOTS, TAGS
 from transformer_tf.utils.files import atomic_write_bytes
 
 MIN_COUNT = 3  # a rarer name is unknown if its pairs copy it
-# Tatoeba pairs copy 58 % of the rare capitalised words of English into German, 5 % of the German.
+# Tatoeba pairs copy 58 % of the rare capitalized words of English into German, 5 % of the German.
 MIN_COPIED = 0.4
 _PLAIN_EVERY = 10  # one training pair in ten keeps its values, for exports without slots
 
@@ -125,7 +125,7 @@ class Slots:
         ]
 
     def _names(self, text: str, known: frozenset[str]) -> list[tuple[int, int]]:
-        """Returns the unknown capitalised words, except at the beginning of a sentence.
+        """Returns the unknown capitalized words, except at the beginning of a sentence.
 
         The first word of a sentence counts only before another: "Giorgos Papadopoulos called."
         """
@@ -154,14 +154,14 @@ def keeps_slots(text: str, count: int) -> bool:
 
 
 def learn_known_words(pairs: Sequence[Pair]) -> frozenset[str] | None:
-    """Collects the words of training sources, so that all other capitalised words are names.
+    """Collects the words of training sources, so that all other capitalized words are names.
 
     Args:
         pairs: The training pairs.
 
     Returns:
-        The words, in lower case, without the rare capitalised words that their pairs copy. None if
-        the pairs copy less than 40 % of the rare capitalised words: then these are not names.
+        The words, in lower case, without the rare capitalized words that their pairs copy. None if
+        the pairs copy less than 40 % of the rare capitalized words: then these are not names.
     """
     counts = Counter(word.lower() for source, _ in pairs for word in _WORD.findall(source))
     copied: set[str] = set()

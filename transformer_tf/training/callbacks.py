@@ -46,14 +46,14 @@ class StepCallback(keras.callbacks.Callback):
 class ProgressLine(StepCallback):
     """A line with the epoch, the step, the loss, the speed and the time left.
 
-    A terminal shows the line as it changes; a log file gets one every 30 seconds. A note says if
+    A terminal shows the line as it changes; a log file gets one every 30 seconds. A note warns if
     the time limit will cut the run short.
 
     Args:
         step: Number of earlier steps.
         total: Number of steps of the run.
         steps_per_epoch: Number of steps of an epoch.
-        deadline: When the time limit ends the run, as of `time.monotonic`.
+        deadline: The `time.monotonic()` at which the time limit ends the run.
     """
 
     def __init__(self, step: int, total: int, steps_per_epoch: int, deadline: float = math.inf):
@@ -94,7 +94,7 @@ class ProgressLine(StepCallback):
         Args:
             loss: The mean loss since the last validation.
             tokens_per_second: The speed since then.
-            now: The time, as of `time.monotonic`.
+            now: The current `time.monotonic()`.
         """
         epoch, epochs = (-(-steps // self.steps_per_epoch) for steps in (self.step, self.total))
         parts = [
@@ -110,10 +110,10 @@ class ProgressLine(StepCallback):
         return " · ".join(parts).replace(",", " ")
 
     def note(self, now: float) -> str:
-        """Says that the time limit cuts the run short; empty if it does not, or too early to tell.
+        """Warns if the time limit will cut the run short; empty if not, or if it is too early.
 
         Args:
-            now: The time, as of `time.monotonic`.
+            now: The current `time.monotonic()`.
         """
         seconds = self._seconds_per_step(now, at_least=STEPS_TO_ESTIMATE)
         if seconds is None or self.deadline == math.inf:
@@ -124,7 +124,7 @@ class ProgressLine(StepCallback):
     def _seconds_per_step(self, now: float, at_least: int = 1) -> float | None:
         """Returns the mean time of a step; None before there are enough steps.
 
-        The first step takes much longer, because it compiles, and does not count.
+        The first step does not count: it takes much longer, because it compiles.
         """
         first, first_at = self.first or (self.step, now)
         steps = self.step - first
@@ -140,7 +140,7 @@ class ProgressLine(StepCallback):
 
 
 def time_limit_note(last: int, total: int) -> str:
-    """Says that `training.max_minutes` cuts a run short.
+    """Returns the warning that `training.max_minutes` will cut a run short.
 
     Args:
         last: The last step, as estimated.
@@ -240,8 +240,7 @@ class PeriodicSave(StepCallback):
 class StopSignal:
     """Receives Ctrl-C and the SIGTERM of a scheduler.
 
-    After the first signal the run ends with the current step. A second one ends the process at
-    once.
+    The first signal ends the run after the current step; a second one ends the process at once.
 
     Attributes:
         received: Whether a signal has come.

@@ -15,7 +15,7 @@ CHUNK = 512
 
 
 def chunked_cross_entropy(hidden, kernel, bias, targets, weights, label_smoothing, training):
-    """The same as `losses.projected_cross_entropy`, for flattened tokens.
+    """Computes `losses.projected_cross_entropy` for flattened tokens.
 
     Args:
         hidden: Tensor `(tokens, d_model)`.

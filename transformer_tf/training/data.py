@@ -1,4 +1,4 @@
-"""From a corpus to the tokenizers and the training and validation batches of a run."""
+"""Makes the tokenizers and the training and validation batches of a run from its corpus."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def make_tokenizers(config: Config, corpus: Corpus, folder: Path) -> tuple[Token
 
     Args:
         config: The configuration; its `data` and `tokenizer` sections are used.
-        corpus: The corpus. Official tokenizers learn capitalisation from it.
+        corpus: The corpus. Official tokenizers learn capitalization from it.
         folder: The folder to write trained models to.
 
     Returns:
@@ -123,7 +123,7 @@ def start_checkpoint(
             tokenizers = make_tokenizers(config, corpus, Path(scratch))
     if config.data.slots:
         before, now = tokenizers[0].known_words, learn_known_words(corpus.train)
-        # The words of the checkpoint that the run starts from stay known.
+        # Words that the checkpoint to start from knows stay known.
         tokenizers[0].known_words = now if before is None else before | (now or frozenset())
     fingerprint = "".join(tokenizer.fingerprint.hex() for tokenizer in tokenizers)
     check_equal(group, "tokenizers", fingerprint)
@@ -223,7 +223,7 @@ class TrainingData:
         self.fingerprint = _fingerprint(self.train.pairs)
 
     def write_summary(self, folder: Path) -> None:
-        """Writes the number of pairs kept, removed and of each source to `corpus.json`."""
+        """Writes the numbers of pairs kept, removed and by source to `corpus.json`."""
         summary = self.corpus.summary() | {"over max_length": self.over_length}
         atomic_write_bytes(folder / CORPUS_FILE, json.dumps(summary, indent=2).encode())
 

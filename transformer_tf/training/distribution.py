@@ -17,7 +17,7 @@ from transformer_tf.errors import ConfigError
 
 @dataclasses.dataclass(frozen=True)
 class ProcessGroup:
-    """The processes of a run, as one of them sees them.
+    """The processes of a run, and the index of this one.
 
     Attributes:
         size: Number of processes.

@@ -1,4 +1,4 @@
-"""A look at a run before it is trained: its data, its plan, its time and its memory."""
+"""Previews a run before training: its data, plan, time and memory."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def seconds_per_step(trainer: Trainer) -> float:
 
 
 class _StopWatch(StepCallback):
-    """Notes when each step ends."""
+    """Records when each step ends."""
 
     def __init__(self, step: int):
         super().__init__(step)

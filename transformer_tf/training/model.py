@@ -101,8 +101,8 @@ def _make_schedule(config: Config, plan: Plan) -> TransformerSchedule:
     training = config.training
     scale = training.learning_rate_scale
     if training.warmup_steps < 1:
-        # A shorter warm-up raises the highest rate of the paper's curve. A share of the run is
-        # the curve of 4 000 warm-up steps instead, with its time compressed or stretched.
+        # In the paper's curve, a shorter warm-up raises the highest rate. A warm-up given as a
+        # share of the run keeps the highest rate of 4 000 warm-up steps.
         scale *= (plan.warmup / PAPER_WARMUP_STEPS) ** 0.5
     return TransformerSchedule(
         config.model.d_model,

@@ -1,7 +1,7 @@
 """Adam with one TensorFlow operation for each variable instead of a dozen.
 
-On TensorFlow a training step with `keras.optimizers.Adam` takes 4 % more processor time (128 · 8 ·
-512 · 4 layers, batches of 96 · 16 tokens, two cores, 2026-11-22).
+On TensorFlow, a training step with `keras.optimizers.Adam` takes 4 % more processor time
+(4 layers, d_model 128, 8 heads, d_ff 512; batches of 96 × 16 tokens; two cores; 2026-11-22).
 """
 
 import keras

@@ -1,4 +1,4 @@
-"""The plan of a run: how many steps it has, when it validates, and how its learning rate moves."""
+"""The plan of a run: its steps, its validations and its learning rate."""
 
 from __future__ import annotations
 
@@ -87,5 +87,5 @@ def check_schedule(training: TrainingConfig, plan: Plan) -> None:
 
 
 def _updates(steps_or_share: float, updates: int) -> int:
-    """Returns a number of updates, which may be given as a share of all."""
+    """Converts a share of all updates to a number; a number stays as it is."""
     return int(steps_or_share if steps_or_share >= 1 else steps_or_share * updates)

@@ -1,4 +1,4 @@
-"""The folder of a run: its files, its lock, and the repair of what an interrupted run left."""
+"""The folder of a run: its files, its lock, and the cleanup after an interrupted run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CURVES_FILE = "curves.png"
 CORPUS_FILE = "corpus.json"
 TEST_FILE = "test.json"
 LOCK_FILE = ".lock"
-# The files of a start, before the first step. A new start in the same folder overwrites them.
+# The files written before the first step. A new start in the same folder overwrites them.
 _START_FILES = {CONFIG_FILE, CORPUS_FILE, TOKENIZER_FOLDER, *(f"{name}.tsv" for name in HELD_OUT)}
 
 
@@ -38,7 +38,7 @@ def check_unused(folder: Path) -> None:
     """Checks that a new run would not overwrite anything in its folder.
 
     Raises:
-        ConfigError: If the folder holds files other than those of a start.
+        ConfigError: If the folder holds other files than those written before the first step.
     """
     if _is_trained(folder):
         raise ConfigError(

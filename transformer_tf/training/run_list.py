@@ -60,7 +60,7 @@ def _state(folder: Path, step: int) -> str:
     if _is_locked(folder):
         return "training"
     test, state = folder / TEST_FILE, folder / STATE_FOLDER
-    # A resumed run saves states that are newer than the scores of its first end.
+    # A resumed run saves states that are newer than its earlier test scores.
     if test.is_file() and not (state.is_dir() and _modified(state) > _modified(test)):
         return "finished"
     return "stopped" if step else "not trained"

@@ -78,7 +78,7 @@ def score_translations(
 
 
 def translate_sample(translator: SampleTranslator, sentence: str) -> Sample:
-    """Translates a sample sentence; with its attention, if it is short enough for the model."""
+    """Translates a sample sentence, with its attention if the sentence fits the model."""
     if translator.fits(sentence):
         attention = translator.attend(sentence)
         return Sample(sentence, attention.translation, attention)

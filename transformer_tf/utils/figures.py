@@ -44,7 +44,7 @@ def use_figure_style() -> None:
 
     The colours "C0", "C1" and so on are then safe for colour-blind readers.
     """
-    # It warns of each fallback font without a bold weight.
+    # It warns about each fallback font without a bold weight.
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     matplotlib.rcParams.update(_style())
 
@@ -149,8 +149,8 @@ def drawable(*groups: Sequence[str]) -> list[list[str]]:
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Writes a figure as PNG, SVG or PDF, by the suffix of `path`, at 150 dots per inch.
 
-    The file is replaced only when the new one is complete. Missing
-    folders are created. A figure of more than 100 million pixels gets fewer dots per inch.
+    An existing file is replaced only when the new one is complete. Missing folders are created. A
+    figure of more than 100 million pixels gets fewer dots per inch.
 
     Args:
         figure: The figure to write.

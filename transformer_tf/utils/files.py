@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 FILE_SUFFIXES = (".png", ".svg", ".pdf")
-"""The formats of figures. This module imports no matplotlib, so commands check names at once."""
+"""The formats of figures. They are here because commands check them before importing matplotlib."""
 
 
 @contextlib.contextmanager
@@ -26,7 +26,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         Its name is unique, so several processes may write `path` at the same time.
 
     Raises:
-        OSError: If the file cannot be written. Its file name is `path`; an existing file is
+        OSError: If the file cannot be written. The error names `path`; an existing file is
             unchanged and the temporary file is deleted.
     """
     partial = path.with_name(f".{os.getpid()}-{secrets.token_hex(4)}.part.{path.name}")

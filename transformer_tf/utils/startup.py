@@ -24,17 +24,17 @@ def command_line(name: str) -> str:
 
 
 def import_keras_quietly(compute: bool = True) -> None:
-    """Imports Keras and its back end without their log messages.
+    """Imports Keras and its backend without their log messages.
 
     TensorFlow's C++ code writes to file descriptor 2 before any log level takes effect. That
     output is captured, and shown only if the import fails.
 
     Args:
-        compute: Whether the back end may look for devices. If several processes join a run,
+        compute: Whether the backend may look for devices. If several processes join a run,
             they must join first.
 
     Raises:
-        TransformerTFError: If Keras or its back end cannot be imported.
+        TransformerTFError: If Keras or its backend cannot be imported.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with quiet_stderr():
@@ -107,7 +107,7 @@ def _run(main: Callable[[], None]) -> int:
 
 
 def _show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    """Prints a warning as one line, without its place in the code."""
+    """Prints a warning as one line, without its location in the code."""
     print(f"warning: {' '.join(str(message).split())}", file=file or sys.stderr)
 
 

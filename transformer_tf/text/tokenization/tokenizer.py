@@ -199,7 +199,7 @@ class Tokenizer:
         Args:
             texts: The texts.
             dropout: Share of the merges that BPE-dropout skips (Provilkov et al. 2020). Words are
-                then split in different ways, which regularises the training.
+                then split in different ways, which regularizes the training.
             seed: Seed of the dropout.
         """
         texts = [self._prepared(text) for text in texts]

@@ -141,7 +141,7 @@ export class Decoder {
    * @param {Node[][]} visible
    * @param {import("./attention.js").Memory[]} memory
    * @param {import("./transformer.js").Changes} changes
-   * @returns {Float32Array} `(nodes, d_model)`, before the last normalisation.
+   * @returns {Float32Array} `(nodes, d_model)`, before the last normalization.
    */
   step(x, nodes, visible, memory, changes) {
     for (const layer of this.layers) {

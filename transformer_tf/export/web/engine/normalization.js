@@ -2,7 +2,7 @@ import { Weights } from "./linear.js";
 
 const EPSILON = 1e-6;
 
-/** Layer normalisation (§3.1; Ba et al. 2016): (x - mean) / √(variance + ε) · γ + β. */
+/** Layer normalization (§3.1; Ba et al. 2016): (x - mean) / √(variance + ε) · γ + β. */
 export class LayerNormalization {
   /**
    * @param {Weights} weights
@@ -34,7 +34,7 @@ export class LayerNormalization {
   }
 }
 
-/** What surrounds every sub-layer: a residual connection and a normalisation, before or after. */
+/** What surrounds every sub-layer: a residual connection and a normalization, before or after. */
 export class Residual {
   /**
    * @param {Weights} weights

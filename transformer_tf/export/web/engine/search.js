@@ -138,7 +138,7 @@ function uniform(...integers) {
   return ((bits >>> 9) + 0.5) * 2 ** -23;
 }
 
-/** The finaliser of MurmurHash3 (Appleby 2011). */
+/** The finalizer of MurmurHash3 (Appleby 2011). */
 function mix(x) {
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);

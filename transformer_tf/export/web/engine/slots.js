@@ -88,7 +88,7 @@ export class Slots {
   }
 
   /**
-   * The unknown capitalised words; one that begins a sentence only before another.
+   * The unknown capitalized words; one that begins a sentence only before another.
    *
    * @param {string} text
    */
