@@ -313,7 +313,7 @@ def test_auto_samples_as_keras_does(engines):
         engines[name].translate("I see 3 cars.", temperature=0.9) for name in ("auto", "keras")
     ]
     assert sampled[0] == sampled[1]
-    with pytest.raises(ConfigError, match="NumPy engine does not have decoding.temperature"):
+    with pytest.raises(ConfigError, match="NumPy engine does not support decoding.temperature"):
         engines["numpy"].translate("I see 3 cars.", temperature=0.9)
 
 
@@ -321,7 +321,7 @@ def test_an_engine_that_does_not_exist_is_an_error(checkpoint):
     message = "engine must be one of auto, numpy, keras, ctranslate2, not torch"
     with pytest.raises(ConfigError, match=message):
         Translator.load(checkpoint, engine="torch")
-    with pytest.raises(ConfigError, match="NumPy engine does not have decoding.precision=mixed"):
+    with pytest.raises(ConfigError, match="NumPy engine does not support decoding.precision=mixed"):
         Translator.load(checkpoint, ["decoding.precision=mixed_bfloat16"], engine="numpy")
 
 

@@ -117,8 +117,8 @@ def test_progress_counts_every_sentence(engines):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"temperature": 0.5}, "does not have decoding.temperature=0.5"),
-        ({"precision": "bfloat16"}, "does not have decoding.precision=bfloat16"),
+        ({"temperature": 0.5}, "does not support decoding.temperature=0.5"),
+        ({"precision": "bfloat16"}, "does not support decoding.precision=bfloat16"),
     ],
 )
 def test_what_the_engine_does_not_have_is_an_error(engines, changes, message):

@@ -39,8 +39,8 @@ class AlignmentHeads:
     def maps(self, num_layers: int) -> list[tuple[int, int]]:
         """Returns layer and head, from 0, of the heads whose maps show the alignment.
 
-        Named heads alone count. With the query `input` there are none: in their maps, the weights
-        of a word stand in the row of the next word.
+        Only heads that are named count. With the query `input` there are none, since their maps
+        have the weights of a word in the row of the next word.
         """
         if self.query == "input":
             return []

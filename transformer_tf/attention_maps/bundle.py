@@ -1,7 +1,7 @@
-"""JavaScript modules as one classic script, which runs in a page that was opened from a file.
+"""Joins JavaScript modules into one classic script, for a page that is opened from a file.
 
-Browsers refuse modules in a page without a server. The project's modules need little: each imports
-names from others with `import { … } from "./other.js";` and exports declarations.
+Browsers refuse modules in a page without a server. The project's modules use only two forms:
+`import { … } from "./other.js";` and `export` before a declaration.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def bundle_script(entry: Path) -> str:
         entry: The module to run.
 
     Raises:
-        ValueError: If two modules declare the same name, for they share one scope.
+        ValueError: If two modules declare the same name, since they share one scope.
     """
     modules: dict[Path, str] = {}
     _collect(entry.resolve(), modules)
@@ -46,6 +46,6 @@ def _collect(path: Path, modules: dict[Path, str]) -> None:
 
 
 def source_hash(text: str) -> str:
-    """The source expression of a content security policy that allows one inline element."""
+    """Returns the source expression of a content security policy that allows an inline element."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -185,8 +185,8 @@ def _checked_scores(
 
 def _draw_panel(axes: Axes, weights: npt.NDArray[np.float64], scale: float) -> AxesImage:
     image = axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=scale, aspect="auto")
-    # Hairlines between the cells, so that a row can be followed to its label.
-    # Two collections of lines: a grid of minor ticks takes as long as all the rest.
+    # Hairlines between the cells lead the eye to the labels. They are two collections of lines: a
+    # grid of minor ticks takes as long as all the rest.
     rows, columns = weights.shape
     style: Any = {"color": HAIRLINE, "linewidth": 0.5, "in_layout": False}
     axes.hlines(np.arange(0.5, rows - 1), -0.5, columns - 0.5, **style)
@@ -240,8 +240,8 @@ def _fit(figure: Figure, panel: Axes, rows: int, columns: int, cell: float) -> N
     """Sizes the figure so that each cell is a square of `cell` inches, larger in a narrow figure.
 
     Labels and titles take the same space in a figure of any size, except that a title wraps in a
-    narrower figure. A second round corrects for this. The layout is
-    then final, since computing it for each drawing takes a third of a second.
+    narrower figure. A second round corrects for this. The layout is then final, since computing it
+    for each drawing takes a third of a second.
     """
     engine = figure.get_layout_engine()
     assert engine is not None  # `new_figure` sets it

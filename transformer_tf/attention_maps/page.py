@@ -1,7 +1,7 @@
-"""Attention scores as one HTML page to explore, complete in itself.
+"""Attention scores as one interactive, self-contained HTML page.
 
-The page loads nothing and may load nothing: its content security policy names the hashes of its
-one style and its one script. Text reaches it as JSON and is set as text, never as markup.
+The page cannot load anything: its content security policy allows only its own style and script, by
+their hashes. Text is embedded as JSON and shown as text, never as markup.
 """
 
 import base64
@@ -49,7 +49,7 @@ class PageSentence:
         source_language: Name of the source language.
         target_language: Name of the target language.
         alignment_heads: Layer and head, from 0, of the cross-attention heads that align words. The
-            page opens on the one whose rows are clearest; without any, on the clearest of all.
+            page opens on the clearest of them, or of all heads if there are none.
     """
 
     source: str
@@ -61,12 +61,12 @@ class PageSentence:
 
 
 def render_page(sentences: Sequence[PageSentence]) -> str:
-    """Makes the page.
+    """Renders the page.
 
-    Weights are kept in steps of 1/255: 40 tokens against 40 in 4 layers of 8 heads take 70 KB.
+    Weights are rounded to steps of 1/255: 40 × 40 tokens in 4 layers of 8 heads take 70 KB.
 
     Args:
-        sentences: What to show; with more than one the page lets choose.
+        sentences: The sentences to choose from.
 
     Returns:
         HTML.
@@ -115,22 +115,22 @@ def render_page(sentences: Sequence[PageSentence]) -> str:
 
 
 def attention_markup(side: str = "") -> str:
-    """The elements that `attention_view.js` fills.
+    """Returns the elements that `attention_view.js` fills.
 
     Args:
-        side: HTML that stands under the small maps.
+        side: HTML to put under the small maps.
     """
     template = (BROWSER_FILES / "attention.html").read_text(encoding="utf-8")
     return string.Template(template).substitute(side=side)
 
 
 def embedded_json(data: Any) -> str:
-    """JSON for a `<script>` element, which no text in it can end."""
+    """Returns JSON for a `<script>` element; no text in it can end the element."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -> None:
-    """Writes the page, whole or not at all; the folder is made if missing.
+    """Writes the page atomically, and creates its folder if missing.
 
     Args:
         sentences: As in `render_page`.
@@ -143,7 +143,7 @@ def save_page(sentences: Sequence[PageSentence], path: str | os.PathLike[str]) -
     content = render_page(sentences)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Half a character, as a damaged argument may have, becomes a question mark.
+    # Lone surrogates, as in a damaged argument, become question marks.
     atomic_write_bytes(path, content.encode("utf-8", "replace"))
 
 

@@ -38,7 +38,7 @@ def check_supported(options: DecodingConfig) -> None:
     """
     missing = unsupported(options)
     if missing:
-        raise ConfigError(f"The NumPy engine does not have {missing}: use the engine keras")
+        raise ConfigError(f"The NumPy engine does not support {missing}: use the Keras engine")
 
 
 class NumpyEngine:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # only the export needs these modules, which import PyTorch i
 
     from transformer_tf.transformer import Transformer
 
-# CTranslate2 needs a table of positions; this is its smallest length.
+# CTranslate2 needs a table of positions; this is its minimum length.
 MIN_POSITIONS = 1024
 
 

@@ -1,7 +1,7 @@
 """Exports a checkpoint as two ONNX graphs: the encoder, and one step of the decoder.
 
-Keras's exporter writes them. As usual with ONNX, the search is left to the caller:
-`examples/translate_onnx.py` has a greedy search in NumPy.
+Keras's exporter writes them. The search is left to the caller: `examples/translate_onnx.py` has a
+greedy search in NumPy.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ class TranslationModule(tf.Module):
     def _search_best(self, source: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
         """Returns the ids of the best translations, without start and end, and their scores."""
         options = self._options
-        # The loop needs a sentence, so an empty batch gets one of padding, which is dropped again.
+        # The loop needs a sentence, so an empty batch gets one of padding, which is dropped later.
         missing = tf.cast(tf.equal(source.nrows(), 0), tf.int32)
         source = tf.concat([source, tf.fill([missing, 1], self._source.pad_id)], axis=0)
         lengths = tf.cast(source.row_lengths(), tf.int32)

@@ -1,10 +1,10 @@
 """A checkpoint as one block of bytes that the page's engine reads: `engine/pack.js`.
 
-| bytes | what |
+| bytes | content |
 | --- | --- |
 | 4 | length of the header, little-endian |
-| … | the header: JSON in UTF-8, filled up with spaces to a multiple of 16 bytes with the length |
-| … | the tensors, each from a multiple of 16 bytes on |
+| … | the header: JSON in UTF-8, padded with spaces to end at a multiple of 16 bytes |
+| … | the tensors, each beginning at a multiple of 16 bytes |
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 Quantization = Literal["int8", "float16"]
 
-ALIGNMENT = 16  # bytes of a tensor's place, and numbers of a row: what the kernel reads at a time
+ALIGNMENT = 16  # of tensors in bytes, and of rows in numbers: what the kernel reads at a time
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _, BYTE = range(1, 7)  # types of SentencePiece's pieces
 
 
@@ -41,13 +41,13 @@ def pack_checkpoint(folder: Path, quantization: Quantization = "int8") -> bytes:
             Vectors (biases, norms) are `float32`.
 
     Raises:
-        CheckpointError: If the checkpoint cannot be read, or has a tokenizer that the page does
-            not know.
+        CheckpointError: If the checkpoint cannot be read, or the page does not support its
+            tokenizer.
     """
     config, model, source, target = load_checkpoint(folder, ("decoding.precision=float32",))
     tensors: dict[str, npt.NDArray[Any]] = {}
     for variable in model.trainable_variables:
-        # `transformer/encoder/layer_1/…`, of which the page needs no `transformer/`.
+        # The page's names lack the `transformer/` of `transformer/encoder/layer_1/…`.
         name = variable.path.partition("/")[2].replace("_residual/norm/", "_norm/")
         value = np.asarray(variable, "float32")
         tensors.update(_pack_tensor(name, value, quantization))
@@ -60,8 +60,8 @@ def write_pack(header: dict[str, Any], tensors: dict[str, npt.NDArray[Any]]) -> 
     """Writes a pack.
 
     Args:
-        header: What to write before the tensors; their table is added.
-        tensors: By name the arrays `(rows, stride)`.
+        header: The header; the table of the tensors is added.
+        tensors: Arrays `(rows, stride)` by name.
     """
     table, data = {}, bytearray()
     for name, values in tensors.items():
@@ -97,7 +97,7 @@ def _pack_tensor(
 ) -> dict[str, npt.NDArray[Any]]:
     if value.ndim == 1 or name.endswith("position_embeddings"):
         return {name: value.reshape(1, -1)}
-    # A row for each output: of a linear layer a column, of an embedding a token.
+    # A row for each output: a column of a linear layer, or a token of an embedding.
     rows = value if name.endswith("embeddings") else value.T
     rows = np.pad(rows, ((0, 0), (0, -rows.shape[1] % ALIGNMENT)))
     if quantization == "float16":
@@ -151,10 +151,10 @@ def _slots_header(slots: Slots | None) -> dict[str, Any] | None:
 
 
 def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
-    """The pieces of a tokenizer: control pieces, symbols and bytes, then merges, the first first.
+    """Returns the pieces of a tokenizer: control pieces, symbols and bytes, then merges in order.
 
     Raises:
-        CheckpointError: If `engine/tokenizer.js` would cut text in another way.
+        CheckpointError: If `engine/tokenizer.js` would split text differently.
     """
     proto = sentencepiece_model_pb2.ModelProto()
     proto.ParseFromString(tokenizer.content)
@@ -180,7 +180,7 @@ def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
     reason = next((reason for reason, holds in reasons.items() if holds), None)
     if reason:
         raise CheckpointError(
-            f"The web page does not know such a tokenizer: {tokenizer.model_file} {reason}"
+            f"The web page does not support this tokenizer: {tokenizer.model_file} {reason}"
         )
     return {
         "pieces": [piece.piece for piece in pieces],

@@ -1,4 +1,4 @@
-"""The page with its model: a folder for a web server or a double click, or one file."""
+"""Writes the page with its models: a folder for a web server or a double click, or one file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ListedModel:
     """A model of the page.
 
     Attributes:
-        name: What its files are called.
+        name: The name of its files.
         source: Code of the source language.
         target: Code of the target language.
     """
@@ -44,17 +44,17 @@ def export_web(
 ) -> None:
     """Writes checkpoints as a page that translates and shows how.
 
-    A folder holds `index.html`, and each model twice: `NAME.gz` for web servers, `NAME.js` for a
-    page that is opened from a file, where browsers let scripts be read and nothing else.
+    A folder holds `index.html`, and each model twice: `NAME.gz` for web servers, and `NAME.js` for
+    a page that is opened from a file, which may load only scripts.
 
     Args:
-        folders: The checkpoints, which the page lets choose from; the first one comes first.
-        output: The new folder, or the file; what an earlier export wrote is replaced.
+        folders: The checkpoints to choose from, the default first.
+        output: The new folder or file. An earlier export is replaced.
         quantization: How weights are stored, as in `pack_checkpoint`.
-        single_file: Whether to write one HTML file that holds all of it.
+        single_file: Whether to write one HTML file that holds everything.
 
     Raises:
-        CheckpointError: If a checkpoint cannot be read, the page does not know its tokenizer, or
+        CheckpointError: If a checkpoint cannot be read, the page does not support its tokenizer, or
             the output cannot be written.
     """
     models = [listed_model(folder) for folder in folders]
@@ -83,21 +83,21 @@ def export_web(
 
 
 def listed_model(folder: Path) -> ListedModel:
-    """Returns how the page lists a checkpoint: by the name of its folder and its languages."""
+    """Lists a checkpoint by the name of its folder and its languages."""
     data = open_checkpoint(folder)[0].data
     return ListedModel(folder.resolve().name, data.source_language, data.target_language)
 
 
 def render_site(models: Sequence[ListedModel], packs: Sequence[bytes] | None = None) -> str:
-    """Makes the page.
+    """Renders the page.
 
     Args:
         models: The models to choose from.
-        packs: The models, to be part of the page; None if they stand beside it.
+        packs: The models to embed in the page; None if they are separate files.
 
     Returns:
         HTML. Its content security policy allows its own script, a worker, WebAssembly, and the
-        models beside it if they are there.
+        models if they are separate files.
     """
     style = "".join(
         path.read_text(encoding="utf-8")

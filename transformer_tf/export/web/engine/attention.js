@@ -1,15 +1,15 @@
 import { Dense, Weights } from "./linear.js";
 
-// Added to the score of a key that is masked, as in the Keras layer.
+// Added to masked scores, as in the Keras layer.
 const MASKED_SCORE = -1e9;
 
 /**
- * Keys and values that a query may attend to, a row `(d_model,)` for each position.
+ * Keys and values that a query may attend to, each `(d_model,)` for each position.
  *
  * @typedef {object} Memory
  * @property {Float32Array[]} keys
  * @property {Float32Array[]} values
- * @property {boolean[]} [mask] True = may attend; without it every position.
+ * @property {boolean[]} [mask] True = may attend; by default True everywhere.
  */
 
 /** Attention by several heads (§3.2.2). */
@@ -41,10 +41,10 @@ export class MultiHeadAttention {
 
   /**
    * @param {Float32Array} x `(count, d_model)`
-   * @param {Memory[]} memories What each query may attend to.
+   * @param {Memory[]} memories The keys and values for each query.
    * @param {(head: number) => boolean} silenced Whether a head's output is replaced with zeros.
    * @returns {{output: Float32Array, scores: Float32Array[], queries: Float32Array[]}} The output
-   *   `(count, d_model)`, and of each query the scores `(num_heads, keys)` and its projection.
+   *   `(count, d_model)`, and for each query the scores `(num_heads, keys)` and its projection.
    */
   attend(x, memories, silenced) {
     const count = memories.length;
@@ -65,7 +65,7 @@ export class MultiHeadAttention {
  * @param {Float32Array} query `(d_model,)`
  * @param {Memory} memory
  * @param {number} numHeads
- * @param {Float32Array} mixed Where the mixed values go, `(d_model,)`.
+ * @param {Float32Array} mixed Receives the averaged values, `(d_model,)`.
  * @param {(head: number) => boolean} silenced
  * @returns {Float32Array} The scores `(num_heads, keys)`.
  */
@@ -90,7 +90,7 @@ function scaledDotProductAttention(query, { keys, values, mask }, numHeads, mixe
 }
 
 /**
- * Turns scores into shares of 1, in place.
+ * Computes the softmax in place.
  *
  * @param {Float32Array|Float64Array} scores
  */

@@ -4,8 +4,8 @@ import { Weights } from "./linear.js";
 import { LayerNormalization, Residual } from "./normalization.js";
 
 /**
- * A token of a hypothesis. Hypotheses share their beginnings: the tokens of a search are a tree,
- * and what the decoder keeps of a token (its keys and values) is kept in its node.
+ * A token of a hypothesis, with its cached keys and values. Hypotheses share their beginnings, so
+ * the tokens of a search form a tree.
  */
 export class Node {
   /**
@@ -19,17 +19,17 @@ export class Node {
     /** @type {number} */
     this.position = parent ? parent.position + 1 : 0;
     this.logProb = logProb;
-    /** @type {Float32Array[]} Of each layer the key, `(d_model,)`. */
+    /** @type {Float32Array[]} The key of each layer, `(d_model,)`. */
     this.keys = [];
     /** @type {Float32Array[]} */
     this.values = [];
-    /** @type {Float32Array[]} Of each layer the scores `(num_heads, keys)`. */
+    /** @type {Float32Array[]} The scores of each layer, `(num_heads, keys)`. */
     this.selfScores = [];
-    /** @type {Float32Array[]} Of each layer the scores `(num_heads, source_len)`. */
+    /** @type {Float32Array[]} The scores of each layer, `(num_heads, source_len)`. */
     this.crossScores = [];
-    /** @type {Float32Array[]} Of each layer the output, `(d_model,)`. */
+    /** @type {Float32Array[]} The output of each layer, `(d_model,)`. */
     this.hidden = [];
-    /** @type {{id: number, logProb: number}[]} The tokens that are likeliest to follow. */
+    /** @type {{id: number, logProb: number}[]} The likeliest next tokens. */
     this.next = [];
   }
 
@@ -71,7 +71,7 @@ export class DecoderLayer {
    * @param {Float32Array} x `(nodes, d_model)`
    * @param {Node[]} nodes The newest token of each hypothesis.
    * @param {Node[][]} visible The nodes that each may attend to.
-   * @param {import("./attention.js").Memory} memory The source, of this layer.
+   * @param {import("./attention.js").Memory} memory The source's keys and values in this layer.
    * @param {import("./transformer.js").Changes} changes
    */
   step(x, nodes, visible, memory, changes) {
@@ -124,7 +124,7 @@ export class Decoder {
   }
 
   /**
-   * The keys and values of the cross-attention, computed once for a search.
+   * The keys and values of cross-attention, computed once for a search.
    *
    * @param {Float32Array} encoded `(source_len, d_model)`
    * @param {boolean[]} mask

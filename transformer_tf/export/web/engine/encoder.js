@@ -22,7 +22,7 @@ export class EncoderLayer {
 
   /**
    * @param {Float32Array} x `(count, d_model)`
-   * @param {boolean[]} mask Of each position whether others may attend to it.
+   * @param {boolean[]} mask Whether each position may be attended to.
    * @param {import("./transformer.js").Changes} changes
    */
   call(x, mask, changes) {

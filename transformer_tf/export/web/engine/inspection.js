@@ -1,4 +1,4 @@
-/** What the views show beside translations: each function answers one question of the page. */
+/** The numbers that the page's views show besides translations. */
 
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
@@ -7,7 +7,7 @@ import { fill } from "./slots.js";
 import { Translator } from "./translator.js";
 
 /**
- * Runs the decoder over a known translation, all tokens at once.
+ * Runs the decoder over all tokens of a known translation at once.
  *
  * @param {Translator} translator
  * @param {ReturnType<Translator["task"]>} task Its prefix is the translation.
@@ -22,7 +22,7 @@ function pass({ transformer }, task) {
 }
 
 /**
- * The numbers behind one cell of a map: how the weight of a key for a query comes about.
+ * The numbers behind one cell of a map, from which its weight is computed.
  *
  * @param {Translator} translator
  * @param {import("./translator.js").Request & {kind: string, layer: number, head: number,
@@ -54,11 +54,11 @@ export function cellOf(translator, { kind, layer, head, row, column, ...request 
 }
 
 /**
- * What each decoder layer would have said, were it the last one.
+ * The token that each decoder layer would produce if it were the last one.
  *
  * @param {Translator} translator
  * @param {import("./translator.js").Request} request Its prefix is the translation.
- * @returns {{token: string, probability: number}[][]} Of each layer and position.
+ * @returns {{token: string, probability: number}[][]} For each layer and position.
  */
 export function layersOf(translator, request) {
   const { transformer } = translator;
@@ -147,12 +147,12 @@ export function drawsOf(translator, { seeds, ...request }) {
 }
 
 /**
- * How the words of a text were cut, merge by merge.
+ * How the words of a text were split, merge by merge.
  *
  * @param {Translator} translator
  * @param {import("./translator.js").Request} request
- * @returns {{steps: string[][], ids: number[]}[]} Of each word the pieces at first and after each
- *   merge.
+ * @returns {{steps: string[][], ids: number[]}[]} For each word, the pieces before the first merge
+ *   and after each one.
  */
 export function mergesOf(translator, { text }) {
   const { source } = translator;

@@ -1,5 +1,5 @@
 /**
- * Products of matrices with vectors, in WebAssembly where the browser has its SIMD.
+ * Products of matrices and vectors, in WebAssembly if the browser supports its SIMD.
  *
  * @typedef {object} Matrix
  * @property {Int8Array|Float32Array} weights `(rows, stride)`
@@ -11,11 +11,11 @@
 const PAGE = 65536;
 const AT_ONCE = 16; // vectors in a call
 
-/** Memory for the weights, and the product over them. */
+/** The memory of the weights, and the products with them. */
 export class Kernel {
   /**
-   * @param {number} bytes For all weights.
-   * @param {number} widest Most rows or columns of a matrix.
+   * @param {number} bytes Size of all weights.
+   * @param {number} widest Maximum number of rows or columns of a matrix.
    * @param {Uint8Array|null} code The WebAssembly module; null to compute in JavaScript.
    */
   constructor(bytes, widest, code) {
@@ -37,7 +37,7 @@ export class Kernel {
     this.y = this.place(new Float32Array(AT_ONCE * widest));
   }
 
-  /** What computes: "wasm" or "plain". */
+  /** The implementation: "wasm" or "plain". */
   get name() {
     return this.compiled ? "wasm" : "plain";
   }
@@ -81,7 +81,7 @@ export class Kernel {
   }
 
   /**
-   * From `this.x` to `this.y`.
+   * Multiplies `this.x`; the result is in `this.y`.
    *
    * @param {Matrix} matrix
    * @param {number} count
@@ -106,7 +106,7 @@ export class Kernel {
 }
 
 /**
- * Σ a[i] · b[i] over `size` numbers, from where each begins.
+ * Σ a[fromA + i] · b[fromB + i] for `size` numbers.
  *
  * @param {Int8Array|Float32Array} a
  * @param {number} fromA
@@ -129,7 +129,7 @@ function dot(a, fromA, b, fromB, size) {
 }
 
 /**
- * Whether the browser compiles the kernel: it may lack SIMD, or a policy forbid WebAssembly.
+ * Whether the browser compiles the kernel: it may lack SIMD, or a policy may forbid WebAssembly.
  *
  * @param {Uint8Array} code
  */

@@ -1,7 +1,7 @@
 import { Kernel } from "./kernel.js";
 import { Pack } from "./pack.js";
 
-/** What layers are made from: the numbers of a pack, and the kernel that computes with them. */
+/** The weights of a pack, in the memory of the kernel that computes with them. */
 export class Weights {
   /**
    * @param {Pack} pack

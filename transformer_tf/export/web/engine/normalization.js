@@ -34,7 +34,7 @@ export class LayerNormalization {
   }
 }
 
-/** What surrounds every sub-layer: a residual connection and a normalization, before or after. */
+/** A residual connection around a sub-layer, with a normalization before or after it. */
 export class Residual {
   /**
    * @param {Weights} weights
@@ -51,7 +51,7 @@ export class Residual {
     return this.preNorm ? this.norm.call(x) : x;
   }
 
-  /** `x` and the output `y` of the sub-layer, together. */
+  /** Adds the output `y` of the sub-layer to `x`. */
   leave(x, y) {
     const sum = x.map((number, i) => number + y[i]);
     return this.preNorm ? sum : this.norm.call(sum);

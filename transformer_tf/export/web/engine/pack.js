@@ -9,10 +9,10 @@
  *
  * @typedef {object} Header
  * @property {any} model Sizes and options of the Transformer.
- * @property {any} decoding How to search.
+ * @property {any} decoding The search options.
  * @property {[number, number][]} alignment_heads Heads of the cross-attention that align words:
  *   layer and head, from 0.
- * @property {number} max_source_length Most sub-words of a sentence.
+ * @property {number} max_source_length Maximum number of sub-words of a sentence.
  * @property {ConstructorParameters<typeof import("./slots.js").Slots>[0]|null} slots
  * @property {{source: any, target: any}} tokenizers
  * @property {{source: string, target: string}} languages Codes.
@@ -36,7 +36,7 @@ export class Pack {
   }
 
   /**
-   * The numbers of a tensor as they are computed with: float16 becomes float32.
+   * The numbers of a tensor; float16 is converted to float32.
    *
    * @param {string} name
    * @returns {Int8Array|Float32Array} `(rows, stride)`
@@ -53,7 +53,7 @@ export class Pack {
   }
 }
 
-/** The number that each 16 bits of IEEE 754 stand for. */
+/** The float32 value of each float16 bit pattern. */
 const FROM_FLOAT16 = Float32Array.from({ length: 65536 }, (_, bits) => {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 31;

@@ -1,7 +1,7 @@
 import { Weights } from "./linear.js";
 
 /**
- * The sinusoidal signal of a position (§3.5): sines in the even dimensions, cosines in the odd.
+ * The sinusoidal encoding of a position (§3.5): sines in even dimensions, cosines in odd ones.
  *
  * @param {number} position
  * @param {number} depth
@@ -33,7 +33,7 @@ export class PositionalEmbedding {
 
   /**
    * @param {number[]} ids
-   * @param {number[]|null} positions Of each token; null for no position at all.
+   * @param {number[]|null} positions The position of each token; null for no positions.
    * @returns {Float32Array} `(ids, d_model)`
    */
   call(ids, positions) {
@@ -59,7 +59,7 @@ export class PositionalEmbedding {
   }
 
   /**
-   * Scores every token by its embedding: the output projection of a tied model (§3.4).
+   * Projects onto the vocabulary with the embedding matrix, for a tied model (§3.4).
    *
    * @param {Float32Array} hidden `(count, d_model)`
    * @param {number} count

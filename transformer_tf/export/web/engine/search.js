@@ -2,10 +2,10 @@ import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
 import { Transformer } from "./transformer.js";
 
-const LIKELIEST = 8; // next tokens that are kept of each step
+const LIKELIEST = 8; // number of next tokens to keep at each step
 
 /**
- * How to search: what `decoding` of the configuration says.
+ * The search options, from `decoding` in the configuration.
  *
  * @typedef {object} Settings
  * @property {number} beam_size
@@ -16,7 +16,7 @@ const LIKELIEST = 8; // next tokens that are kept of each step
  * @property {number} temperature 0 for the likeliest token.
  * @property {number} top_k 0 for all tokens.
  * @property {number} top_p
- * @property {number} seed Of the draws.
+ * @property {number} seed Seed of the draws.
  *
  * @typedef {object} Task
  * @property {Transformer} transformer
@@ -29,23 +29,23 @@ const LIKELIEST = 8; // next tokens that are kept of each step
  *
  * @typedef {object} Found
  * @property {Node} last The last token of the translation.
- * @property {boolean} ended Whether the end followed it.
- * @property {number} score What translations are ranked by.
+ * @property {boolean} ended Whether the end token followed it.
+ * @property {number} score The value that translations are ranked by.
  * @property {number} logProb
  */
 
-/** Most tokens of a translation, its end included. */
+/** Maximum number of tokens of a translation, its end included. */
 function limit({ settings, source, prefix }) {
   const { max_length: most, max_length_ratio: ratio } = settings;
   return Math.min(most, Math.floor(ratio * source.ids.length) + 10 + prefix.length);
 }
 
 /**
- * Logarithms of the probabilities of the tokens, and the same without what may not come next.
+ * Log-probabilities of all tokens, and of the allowed ones: the others are -Infinity.
  *
  * @param {Task} task
  * @param {Float32Array} logits `(vocab_size,)`
- * @param {Node} node What they follow; its likeliest next tokens are kept in it.
+ * @param {Node} node The token before; it keeps its likeliest next tokens.
  */
 function constrain({ settings, endId, prefix }, logits, node) {
   const { position } = node;
@@ -65,11 +65,11 @@ function constrain({ settings, endId, prefix }, logits, node) {
 }
 
 /**
- * The largest of the numbers, of equal ones the first.
+ * The likeliest tokens; among equal ones, the first.
  *
  * @param {Float32Array} logProbs
  * @param {number} count
- * @returns {{id: number, logProb: number}[]} In falling order; none that are impossible.
+ * @returns {{id: number, logProb: number}[]} The likeliest first, without impossible ones.
  */
 function likeliest(logProbs, count) {
   const best = [];
@@ -86,7 +86,7 @@ function likeliest(logProbs, count) {
 }
 
 /**
- * Extends the translation by its likeliest token, or one that is drawn, until it ends.
+ * Extends the translation by its likeliest token, or by a random one, until it ends.
  *
  * @param {Task} task
  * @returns {Found}
@@ -109,12 +109,12 @@ export function greedySearch(task) {
 }
 
 /**
- * A token at random: of the `top_k` likeliest (Fan et al. 2018), of the likeliest that make up the
- * share `top_p` together (Holtzman et al. 2020).
+ * Draws a token among the `top_k` likeliest (Fan et al. 2018) and the likeliest that together have
+ * the probability `top_p` (Holtzman et al. 2020).
  *
  * @param {Float32Array} logProbs
  * @param {Settings} settings
- * @param {number} position The draw depends on it, the seed and the token alone.
+ * @param {number} position The draw depends only on the position, the seed and the tokens.
  */
 function draw(logProbs, { temperature, top_k: topK, top_p: topP, seed }, position) {
   const shares = Float64Array.from(logProbs, (logProb) => logProb / temperature);
@@ -132,7 +132,7 @@ function draw(logProbs, { temperature, top_k: topK, top_p: topP, seed }, positio
   return chosen;
 }
 
-/** A number between 0 and 1 that depends on integers alone, as in `decoding/greedy.py`. */
+/** Hashes integers to a number between 0 and 1, as in `decoding/greedy.py`. */
 function uniform(...integers) {
   const bits = integers.reduce((mixed, integer) => mix(mix(integer + 0x9e3779b9) ^ mixed), 0);
   return ((bits >>> 9) + 0.5) * 2 ** -23;
@@ -154,15 +154,15 @@ function mix(x) {
  * @property {number} logProb
  * @property {number} total Log-probability from the start.
  * @property {"live"|"closed"|"pruned"} fate
- * @property {Node|null} node Where it lives on.
+ * @property {Node|null} node The node that continues it, if it is live.
  */
 
 /**
- * Keeps the `beam_size` likeliest beginnings, as `decoding/beam.py`: of the best 2 · `beam_size`
- * extensions an end among the first `beam_size` closes a hypothesis, the best others live on.
+ * Keeps the `beam_size` likeliest unfinished hypotheses, as `decoding/beam.py` does. Of the best
+ * 2 · `beam_size` extensions, ends among the first `beam_size` finish a hypothesis.
  *
  * @param {Task} task
- * @param {number} [wanted] It goes on until nothing can overtake so many hypotheses.
+ * @param {number} [wanted] The search stops when this many finished hypotheses are final.
  * @returns {Found & {closed: Found[], steps: Candidate[][]}}
  */
 export function beamSearch(task, wanted = 1) {

@@ -1,12 +1,12 @@
-/** Numbers, addresses and unknown names as placeholders, as `transformer_tf/text/slots.py`. */
+/** Numbers, addresses and unknown names as placeholders, as in `transformer_tf/text/slots.py`. */
 
 const SLOTS = Array.from({ length: 8 }, (_, i) => String.fromCodePoint(0xe000 + i));
 const ANY_SLOT = /[\ue000-\ue007]/g;
 
-const MAX_ADDRESS = 200; // characters; the time grows with the square of its length
+const MAX_ADDRESS = 200; // characters; matching time grows with the square of the length
 const NEAR = 16; // characters before a word that tell whether it begins a sentence
 
-// The word characters of Python, which are more than those of JavaScript's `\w`.
+// Python's word characters; JavaScript's `\w` has fewer.
 const W = String.raw`[\p{L}\p{N}_]`;
 const ADDRESS = new RegExp(String.raw`(?:https?:\/\/|www\.)[^\s<>"]+(?:${W}|\/)`
   + String.raw`|(?:${W}|[.+\-])+@(?:${W}|-)+(?:\.(?:${W}|-)+)+`
@@ -25,7 +25,7 @@ export class Slots {
    * @param {object} settings
    * @param {boolean} settings.source_point Whether the source language writes 1,234.5.
    * @param {boolean} settings.target_point
-   * @param {string[]|null} settings.known_words In lower case; null if names are no slots.
+   * @param {string[]|null} settings.known_words In lower case; null if names are not slots.
    */
   constructor({ source_point: sourcePoint, target_point: targetPoint, known_words: words }) {
     this.sourcePoint = sourcePoint;
@@ -34,7 +34,7 @@ export class Slots {
   }
 
   /**
-   * A text with slots, and what they stand for, in the source and in the target language.
+   * A text with slots, and their values in the source and the target language.
    *
    * @param {string} text A normalized text.
    * @returns {{text: string, values: string[], targetValues: string[]}}
@@ -88,7 +88,7 @@ export class Slots {
   }
 
   /**
-   * The unknown capitalized words; one that begins a sentence only before another.
+   * The unknown capitalized words. The first word of a sentence counts only before another one.
    *
    * @param {string} text
    */
@@ -108,7 +108,7 @@ export class Slots {
 }
 
 /**
- * A text with the values of its slots.
+ * Replaces the slots of a text with their values.
  *
  * @param {string} text
  * @param {string[]} values

@@ -1,14 +1,14 @@
-/** Texts as the Python package reads and writes them. */
+/** Reads and writes text as the Python package does. */
 
-// What Python's `str.split` takes for white space.
+// The white space of Python's `str.split`.
 const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-// Control, format and private-use characters and halves of surrogate pairs, but for the two joiners.
+// Control, format and private-use characters and lone surrogates; the two joiners are kept.
 const NO_TEXT = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u;
 const JOINERS = "\u200c\u200d";
 const MIN_SHOUTED_WORDS = 3;
 
 /**
- * Composes a text (NFC), removes control characters, and makes one space of each run of spaces.
+ * Composes a text (NFC), removes control characters, and replaces each run of spaces with one.
  *
  * @param {string} text
  */
@@ -21,8 +21,7 @@ export function normalizeText(text) {
 }
 
 /**
- * A text as the model reads it, and whether it is a sentence in capitals: that is read in lower
- * case. An acronym or a short phrase is not.
+ * Converts a sentence in capitals to lower case, but not an acronym or a short phrase.
  *
  * @param {string} text A normalized text.
  * @returns {{read: string, shouted: boolean}}

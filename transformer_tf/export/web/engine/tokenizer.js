@@ -1,12 +1,12 @@
-const MARK = "▁"; // SentencePiece's: a word begins
+const MARK = "▁"; // SentencePiece puts it where a word begins
 const BYTE = /^<0x([0-9A-F]{2})>$/;
 
-/** Text ↔ sub-word ids: byte-pair encoding with bytes for characters that it does not know. */
+/** Text ↔ sub-word ids: byte-pair encoding, with bytes for unknown characters. */
 export class Tokenizer {
   /**
    * @param {object} settings
-   * @param {string[]} settings.pieces Merged pieces stand in the order in which they are merged.
-   * @param {number} settings.first_merge The index of the first of them.
+   * @param {string[]} settings.pieces The pieces; merged ones come last, in the order of merging.
+   * @param {number} settings.first_merge The index of the first merged piece.
    * @param {number} settings.unk_id
    */
   constructor({ pieces, first_merge: firstMerge, unk_id: unkId }) {
@@ -33,8 +33,8 @@ export class Tokenizer {
   }
 
   /**
-   * The words of a text, each with the mark where it begins. SentencePiece drops marks at the end
-   * like spaces, even those that stand in the text.
+   * The words of a text, each beginning with the mark. SentencePiece drops marks at the end of a
+   * text like spaces, even those that the user typed.
    *
    * @param {string} text
    */
@@ -44,10 +44,10 @@ export class Tokenizer {
   }
 
   /**
-   * Merges neighbours, the earliest learnt first, until none is left to merge.
+   * Merges neighbours, the earliest learned pair first, until no known pair is left.
    *
    * @param {string[]} symbols The characters of a word.
-   * @returns {string[][]} The symbols at first and after each merge.
+   * @returns {string[][]} The symbols before the first merge and after each one.
    */
   merge(symbols) {
     const steps = [symbols];
@@ -64,7 +64,7 @@ export class Tokenizer {
     }
   }
 
-  /** The id of a piece, or those of the bytes of a character that is none. */
+  /** The id of a piece; for a character that is not a piece, the ids of its bytes. */
   idsOf(piece) {
     const id = this.ranks.get(piece);
     if (id !== undefined) return [id];
@@ -107,7 +107,7 @@ export class Tokenizer {
 }
 
 /**
- * The characters that bytes of UTF-8 spell; each byte that belongs to none becomes `\ufffd`.
+ * Decodes UTF-8; each byte that belongs to no character becomes `\ufffd`.
  *
  * @param {number[]} bytes
  */

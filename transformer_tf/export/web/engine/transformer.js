@@ -6,12 +6,12 @@ import { Pack } from "./pack.js";
 import { PositionalEmbedding } from "./positional.js";
 
 /**
- * What to change in the model while it computes.
+ * Changes to the model while it computes.
  *
  * @typedef {object} Changes
  * @property {Set<string>} silenced Heads without output: `kind.layer.head`, from 0.
  * @property {Set<number>} hidden Source positions that no query may attend to.
- * @property {boolean} future Whether the decoder may attend to later tokens, where there are any.
+ * @property {boolean} future Whether the decoder may attend to later tokens.
  * @property {boolean} positions Whether the source has positions.
  * @property {(kind: string, layer: number, queries: Float32Array[],
  *   memory: import("./attention.js").Memory) => void} [trace] Called at each attention.
@@ -19,7 +19,7 @@ import { PositionalEmbedding } from "./positional.js";
  * @typedef {object} Source
  * @property {number[]} ids
  * @property {import("./attention.js").Memory[]} layers
- * @property {Float32Array[][]} scores Of each encoder layer and query, `(num_heads, source_len)`.
+ * @property {Float32Array[][]} scores For each encoder layer and query, `(num_heads, source_len)`.
  */
 
 /** @type {Changes} */
@@ -27,7 +27,7 @@ export const UNCHANGED = {
   silenced: new Set(), hidden: new Set(), future: false, positions: true,
 };
 
-/** Figure 1 of "Attention Is All You Need", from token ids to a score for every next token. */
+/** Figure 1 of "Attention Is All You Need": from token ids to the logits of the next token. */
 export class Transformer {
   /**
    * @param {Pack} pack
@@ -54,7 +54,7 @@ export class Transformer {
   }
 
   /**
-   * Reads the source once, for a search over its translations.
+   * Encodes the source, once for a whole search.
    *
    * @param {number[]} ids
    * @param {Changes} changes
@@ -71,8 +71,8 @@ export class Transformer {
   /**
    * Scores the token after each node.
    *
-   * @param {Node[]} nodes The newest token of each hypothesis; or, for one pass over a known
-   *   translation, all its tokens.
+   * @param {Node[]} nodes The newest token of each hypothesis; for a known translation, all its
+   *   tokens.
    * @param {Source} source
    * @param {Changes} changes
    * @returns {Float32Array} Logits `(nodes, target_vocab_size)`.

@@ -6,7 +6,7 @@ import { Tokenizer } from "./tokenizer.js";
 import { Transformer, UNCHANGED } from "./transformer.js";
 
 /**
- * What to change in the model, as a message can carry it.
+ * A text to translate and the changes to the model, as a message.
  *
  * @typedef {object} Request
  * @property {string} text
@@ -14,13 +14,13 @@ import { Transformer, UNCHANGED } from "./transformer.js";
  * @property {number[]} [prefix] Ids that the translation begins with.
  * @property {string[]} [silenced] Heads without output: `kind.layer.head`, from 0.
  * @property {number[]} [hidden] Source positions that nothing may attend to.
- * @property {number} [padding] Number of padding tokens behind the source.
+ * @property {number} [padding] Number of padding tokens after the source.
  * @property {boolean} [positions] Whether the source has positions.
  * @property {boolean} [future] Whether the decoder sees later tokens, in a pass over the `prefix`.
- * @property {object} [settings] What to change in the settings of the search.
+ * @property {object} [settings] Changes to the settings of the search.
  */
 
-/** Text → text, with every number on the way. */
+/** Translates text and returns every number that it computes on the way. */
 export class Translator {
   /**
    * @param {ArrayBuffer} buffer A pack.
@@ -36,13 +36,12 @@ export class Translator {
   }
 
   /**
-   * A text as the model reads it; one that is too long is cut.
+   * Reads a text; one that is too long is truncated.
    *
    * @param {string} text
    * @returns {{ids: number[], read: string, shouted: boolean, values: string[],
-   *   targetValues: string[], cut: number}} The ids with start and end, their text, whether that
-   *   was all in capitals, the values of its slots in both languages, and the number of ids that
-   *   were cut off.
+   *   targetValues: string[], cut: number}} The ids with start and end, their text, whether it was
+   *   in capitals, the values of its slots in both languages, and the number of ids cut off.
    */
   encode(text) {
     const normalized = normalizeText(text);
@@ -63,7 +62,7 @@ export class Translator {
   }
 
   /**
-   * What a search needs: the source as the encoder read it, and how to search.
+   * The encoded source and the settings of a search.
    *
    * @param {Request} request
    * @param {import("./transformer.js").Changes["trace"]} [trace]
@@ -103,7 +102,7 @@ export class Translator {
   }
 
   /**
-   * The best translation of the beam, if possible one that has kept every slot.
+   * The best translation of the beam that kept every slot, or else the best one.
    *
    * @param {ReturnType<Translator["task"]>} task
    * @returns {ReturnType<typeof beamSearch>}
@@ -118,7 +117,7 @@ export class Translator {
   }
 
   /**
-   * What is known of a translation, as a message can carry it.
+   * A translation with all its numbers, as a message.
    *
    * @param {ReturnType<Translator["task"]>} task
    * @param {import("./search.js").Found} found
@@ -190,9 +189,9 @@ export class Translator {
 }
 
 /**
- * The scores of layers as one array.
+ * The scores of all layers as one array.
  *
- * @param {Float32Array[][]} layers Of each layer and query the scores `(num_heads, keys so far)`.
+ * @param {Float32Array[][]} layers For each layer and query, the scores `(num_heads, keys so far)`.
  * @param {number} heads
  * @param {number} keys
  * @returns {Float32Array} `(num_layers, num_heads, queries, keys)`, 0 for later keys.

@@ -5,13 +5,13 @@ import { Translator } from "./translator.js";
 /** @type {Translator} */
 let translator;
 
-/** What the page may ask for; each takes one argument and returns what a message can carry. */
+/** The methods that the page calls, each with one argument. */
 const methods = {
   /**
    * Unpacks a model.
    *
    * @param {{pack: ArrayBuffer, code: Uint8Array, plain: boolean}} argument A gzipped pack, the
-   *   kernel, and whether to do without it.
+   *   kernel, and whether to compute without it.
    */
   async load({ pack, code, plain }) {
     const unpacked = new Blob([pack]).stream().pipeThrough(new DecompressionStream("gzip"));
