@@ -233,7 +233,7 @@ def test_silenced_heads(page, engine):
     ready(page)
     assert translation(page) == expected
     assert page.text_content("#notice-text").endswith(
-        " The translation is the same as without." if expected == before else f"“{before}”"
+        " The translation stays the same." if expected == before else f"“{before}”"
     )
     assert page.locator("#heads .silenced").count() == 8
     page.click("#silence-head")

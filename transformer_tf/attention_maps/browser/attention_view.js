@@ -4,14 +4,14 @@ import { clearestHead, KINDS, weightsOf } from "./scores.js";
 import { entriesOf } from "./tokens.js";
 
 /**
- * What to show.
+ * The content of the view.
  *
  * @typedef {object} Shown
  * @property {Record<string, import("./scores.js").AttentionMap>} maps By kind.
  * @property {import("./scores.js").Languages} languages
  * @property {[number, number][]} alignmentHeads Heads of the cross-attention to open on: layer and
  *   head, from 0.
- * @property {number|null} rows Number of target rows that are there yet; null for all.
+ * @property {number|null} rows Number of target rows to show; null for all.
  * @property {Set<string>} silenced Heads without output: `kind.layer.head`.
  *
  * @typedef {Record<import("./scores.js").Side, Map<number, number>>} Lit The weights of the tokens
@@ -25,7 +25,7 @@ import { entriesOf } from "./tokens.js";
  * @property {number} column
  */
 
-/** The heads of a kind of attention, small, and one of them large. */
+/** Small maps of all heads of a kind of attention, and one large map. */
 export class AttentionView {
   /**
    * @param {object} options
@@ -46,7 +46,7 @@ export class AttentionView {
     this.keys = [];
     /** @type {number[][]} */
     this.weights = [];
-    /** @type {Map<string, HTMLCanvasElement>} The small maps; new ones for each key take longer. */
+    /** @type {Map<string, HTMLCanvasElement>} The small maps, reused because that is faster. */
     this.canvases = new Map();
     this.map = new HeatMap(byId("map"), (row, column) => this.point(row, column), onOpen
       && ((row, column) => this.open(row, column, onOpen)));
@@ -74,7 +74,7 @@ export class AttentionView {
     this.draw();
   }
 
-  /** The head to open on: the one that says most, of those that align words if they are known. */
+  /** The head to open on: the clearest one, among the alignment heads if they are known. */
   chooseClearest() {
     const { kind } = this.state;
     const map = this.shown.maps[kind];
@@ -209,7 +209,7 @@ export class AttentionView {
 }
 
 /**
- * Weights of entries as weights of the tokens of a side.
+ * Spreads the weights of entries over the tokens of a side.
  *
  * @param {import("./tokens.js").Entry[]} entries
  * @param {(i: number) => number} weightOf
@@ -220,7 +220,7 @@ function spread(entries, weightOf, ahead) {
     /** @type {[number, number]} */ ([position - ahead, weightOf(i) / positions.length]))));
 }
 
-/** What a choice says, in words. */
+/** Describes the chosen row, column or cell. */
 function describe(queries, keys, weights, row, column) {
   if (!queries.length || !keys.length) return "Nothing is left to show.";
   if (row === null && column === null) return "Point at a word, a row or a cell.";
@@ -239,7 +239,7 @@ function describe(queries, keys, weights, row, column) {
     : `“${keys[column].label}” is looked at by: ${strongest(queries, (i) => weights[i][column])}`;
 }
 
-/** Moves the focus among the buttons of the small maps. */
+/** Moves the focus between the small maps. */
 function moveInGrid(event, grid) {
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const { layer, head } = event.target.dataset;

@@ -5,7 +5,7 @@ import { element, fill } from "./dom.js";
  *
  * @param {import("./tokens.js").Entry[]} entries
  * @param {(entry: import("./tokens.js").Entry, index: number) => Record<string, unknown>}
- *   [attributesOf] Of each chip; one with a `click` is a button.
+ *   [attributesOf] The attributes of each chip; one with a `click` is a button.
  */
 export function chipsOf(entries, attributesOf = () => ({})) {
   return entries.map((entry, index) => {
@@ -23,7 +23,7 @@ export function chipsOf(entries, attributesOf = () => ({})) {
 /**
  * Moves the focus from chip to chip.
  *
- * @param {any} event Of the keyboard.
+ * @param {any} event A keyboard event.
  */
 function moveAlong(event) {
   const neighbour = {
@@ -34,7 +34,7 @@ function moveAlong(event) {
   neighbour.focus();
 }
 
-/** The tokens of a sentence and of its translation, which light up by how much they count. */
+/** The tokens of a sentence and of its translation, which are coloured by their weights. */
 export class TokenStrips {
   /** @param {Record<import("./scores.js").Side, HTMLElement>} strips */
   constructor(strips) {
@@ -56,7 +56,7 @@ export class TokenStrips {
   }
 
   /**
-   * Colours chips by how much each is looked at.
+   * Colours chips by their weights.
    *
    * @param {import("./attention_view.js").Lit} lit
    */

@@ -1,4 +1,4 @@
-/** Small helpers for the elements of the page; text is always set as text, never as markup. */
+/** Small helpers for the page's elements; text is always set as text, never as markup. */
 
 /**
  * @param {string} id
@@ -28,8 +28,7 @@ export function element(name, attributes = {}, ...children) {
 }
 
 /**
- * Replaces the children of an element; one that has the focus keeps it if its `data-key` comes
- * again.
+ * Replaces the children of an element. The focus stays on the child with the same `data-key`.
  *
  * @param {HTMLElement} parent
  * @param {...(string|Node|null)} children
@@ -42,7 +41,7 @@ export function fill(parent, ...children) {
   /** @type {HTMLElement|null} */ (parent.querySelector(`[data-key="${focused}"]`))?.focus();
 }
 
-/** Switches between light and dark, from what the system says at first. */
+/** Switches between light and dark; the system's setting comes first. */
 export function switchTheme() {
   const root = document.documentElement;
   const dark = root.dataset.theme
@@ -52,7 +51,7 @@ export function switchTheme() {
 }
 
 /**
- * A colour of the theme that the page has now.
+ * A colour of the current theme.
  *
  * @param {"ink"|"accent"} name
  * @returns {number[]} Red, green and blue.

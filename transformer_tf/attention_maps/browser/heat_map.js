@@ -3,10 +3,10 @@ import { element } from "./dom.js";
 const LONGEST_LABEL = 16; // characters
 
 /**
- * A label of at most some characters.
+ * Shortens a label.
  *
  * @param {string} label
- * @param {number} [longest] By default what fits beside a map.
+ * @param {number} [longest] Maximum number of characters; by default what fits beside a map.
  */
 export function shorten(label, longest = LONGEST_LABEL) {
   const characters = [...label];
@@ -14,10 +14,10 @@ export function shorten(label, longest = LONGEST_LABEL) {
 }
 
 /**
- * A large map: a table whose cells are coloured by weight and whose headers stay in sight.
+ * A large map: a table whose cells are coloured by weight and whose headers stay visible.
  *
- * Pointing chooses a row, a column or a cell; so do the arrow keys, where going left of the first
- * column chooses a whole row and above the first row a whole column.
+ * Pointing chooses a row, a column or a cell; so do the arrow keys. Left of the first column, they
+ * choose a whole row; above the first row, a whole column.
  */
 export class HeatMap {
   /**
@@ -60,7 +60,7 @@ export class HeatMap {
    * @param {import("./tokens.js").Entry[]} queries
    * @param {import("./tokens.js").Entry[]} keys
    * @param {number[][]} weights
-   * @param {{rows: string, columns: string}} axes What rows and columns are.
+   * @param {{rows: string, columns: string}} axes Titles of the axes.
    */
   draw(queries, keys, weights, axes) {
     const { table } = this;

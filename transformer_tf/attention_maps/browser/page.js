@@ -1,4 +1,4 @@
-/** The page of finished sentences: their attention, and no model. */
+/** The page of finished translations: their attention, without a model. */
 
 import { AttentionView } from "./attention_view.js";
 import { TokenStrips } from "./chips.js";
@@ -10,7 +10,7 @@ const strips = new TokenStrips({
   source: byId("source-tokens"), target: byId("target-tokens") });
 const view = new AttentionView({ onPoint: (lit) => strips.light(lit) });
 
-/** The maps of a sentence, with their scores as numbers. */
+/** Decodes the scores in the maps of a sentence. */
 function unpack(maps) {
   return Object.fromEntries(Object.entries(maps).map(([kind, map]) => {
     const scores = Float32Array.from(atob(map.scores), (byte) => byte.charCodeAt(0) / 255);

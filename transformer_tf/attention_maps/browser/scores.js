@@ -15,8 +15,8 @@
  *
  * @typedef {object} Kind
  * @property {string} title
- * @property {string} more The rest of the title, where there is room.
- * @property {{side: Side, role: string}} rows Whose tokens the queries are, and what they are.
+ * @property {string} more The rest of the title, if there is room.
+ * @property {{side: Side, role: string}} rows The side of the query tokens, and their role.
  * @property {{side: Side, role: string}} columns The same for the keys.
  * @property {number} ahead Number of keys before the first token of that side.
  * @property {(languages: Languages) => string} what
@@ -47,7 +47,7 @@ export const KINDS = {
 };
 
 /**
- * Weights of a head: summed over the tokens of a key, averaged over those of a query.
+ * The weights of a head, summed over the tokens of each key and averaged over those of each query.
  *
  * @param {AttentionMap} map
  * @param {number} layer
@@ -68,7 +68,7 @@ export function weightsOf(map, layer, head, queries, keys) {
 }
 
 /**
- * The head that says most: whose queries look hardest at one word each, start and end left out.
+ * The clearest head: the one whose queries focus most on one word each, without start and end.
  *
  * @param {AttentionMap} map
  * @param {[number, number][]} candidates Pairs of layer and head.

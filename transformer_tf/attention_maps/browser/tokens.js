@@ -1,6 +1,6 @@
-/** Sub-words as a reader expects them, and the words that they make. */
+/** Makes sub-words readable, and groups them into words. */
 
-const MARK_OF_WORD = "▁"; // SentencePiece's: a word begins
+const MARK_OF_WORD = "▁"; // SentencePiece puts it where a word begins
 const ADDED = ["<start>", "<end>", "<pad>"];
 const BLANKS = ["<0x09>", "<0x0A>", "<0x0B>", "<0x0C>", "<0x0D>", "<0x20>"];
 
@@ -9,8 +9,8 @@ const BLANKS = ["<0x09>", "<0x0A>", "<0x0B>", "<0x0C>", "<0x0D>", "<0x20>"];
  *
  * @typedef {object} Entry
  * @property {string} label
- * @property {number[]} positions Of the tokens.
- * @property {boolean} special Whether the model added it and no text has it.
+ * @property {number[]} positions The positions of the tokens.
+ * @property {boolean} special Whether it is not part of the text, such as `<start>`.
  * @property {boolean} joined Whether it continues the word before it.
  */
 
@@ -25,7 +25,7 @@ const isBlank = (tokens) =>
 const byteOf = (token) => (/^<0x[0-9A-F]{2}>$/.test(token) ? parseInt(token.slice(3, 5), 16) : null);
 
 /**
- * A word as it is written, from its tokens; bytes are put together to characters.
+ * Joins the tokens of a word; bytes become characters.
  *
  * @param {string[]} tokens
  */
@@ -52,7 +52,7 @@ export function writeWord(tokens) {
  */
 export function groupWords(tokens) {
   const groups = [];
-  let closed = true; // whether the last group takes nothing more
+  let closed = true; // whether the last group is complete
   tokens.forEach((token, position) => {
     const apart = isSpecial(token) || token === "<unk>";
     const begins = apart || token.startsWith(MARK_OF_WORD) || BLANKS.includes(token);
@@ -87,8 +87,8 @@ function groupCharacters(tokens) {
  * The rows or columns of a map.
  *
  * @param {string[]} tokens
- * @param {{words: boolean, special: boolean}} options Whether sub-words are joined to words, and
- *   whether start and end are there.
+ * @param {{words: boolean, special: boolean}} options Whether to join sub-words into words, and
+ *   whether to include start and end.
  * @returns {Entry[]}
  */
 export function entriesOf(tokens, { words, special }) {

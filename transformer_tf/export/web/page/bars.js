@@ -1,7 +1,7 @@
 import { element } from "../../../attention_maps/browser/dom.js";
 
 /**
- * A labelled bar for a share of 1.
+ * A labelled bar for a share from 0 to 1.
  *
  * @param {string} label
  * @param {number} share
@@ -24,7 +24,7 @@ export function bar(label, share, { key, chosen = false, before = null, click })
  * Numbers as a row of small bars above and below zero.
  *
  * @param {ArrayLike<number>} numbers
- * @param {number} largest What fills the height.
+ * @param {number} largest The number that fills the height.
  */
 export function numberStrip(numbers, largest) {
   const strip = element("div", { class: "strip", role: "img",

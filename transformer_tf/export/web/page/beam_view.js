@@ -7,7 +7,7 @@ const GAP = 5; // between a token and its lines
 const LONGEST = 9; // characters of a token
 
 /**
- * The tree of a beam search: a column for each position, the likeliest beginning on top.
+ * Draws the tree of a beam search: a column for each position, the likeliest hypothesis on top.
  *
  * @param {ReturnType<typeof import("../engine/inspection.js").treeOf>} tree
  */

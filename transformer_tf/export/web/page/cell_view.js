@@ -5,7 +5,7 @@ import { Engine } from "./engine.js";
 import { Session } from "./session.js";
 import { showError } from "./status.js";
 
-/** The numbers behind one cell of a map, in the place of the small maps. */
+/** The numbers behind one cell of a map, shown instead of the small maps. */
 export class CellPanel {
   /**
    * @param {Engine} engine
@@ -54,7 +54,7 @@ export class CellPanel {
  * @param {string} place.key
  * @param {string} place.where Such as "layer 3, head 1".
  * @param {string[]} place.keys The tokens that the query may look at.
- * @param {number} place.column Which of them the key is.
+ * @param {number} place.column The index of the key among them.
  * @param {ReturnType<typeof import("../engine/inspection.js").cellOf>} numbers
  * @param {() => void} onClose
  */
@@ -82,6 +82,6 @@ function showCell(place, numbers, onClose) {
       + `softmax over ${weights.length} keys: ${weight.toFixed(4)}`),
     step("The keys it looks at most", element("p", { class: "meta" }, ranked
       .map(({ share, j }) => `${writeWord([place.keys[j]])} ${share.toFixed(3)}`).join(" · "))),
-    step(`Value of “${place.key}”, times ${weight.toFixed(2)}: what it hands over`,
+    step(`Value of “${place.key}”, times ${weight.toFixed(2)}: what it passes on`,
       numberStrip(value.map((number) => number * weight), largest(value))));
 }

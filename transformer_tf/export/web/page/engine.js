@@ -1,4 +1,4 @@
-/** The model, which computes in a worker so that the page stays alive. */
+/** The model, which computes in a worker so that the page stays responsive. */
 export class Engine {
   /** @param {string} script The worker's. */
   constructor(script) {
@@ -16,7 +16,7 @@ export class Engine {
   }
 
   /**
-   * @param {string} method One of `worker.js`.
+   * @param {string} method A method of `worker.js`.
    * @param {unknown} argument
    * @param {Transferable[]} [transferred]
    * @returns {Promise<{result: any, milliseconds: number}>}

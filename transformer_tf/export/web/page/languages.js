@@ -1,9 +1,9 @@
-/** English names of languages, and sentences to begin with. */
+/** English names of languages, and example sentences. */
 
 const NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
 
 /**
- * The English name of a language code; a code of another kind is its own name.
+ * The English name of a language code, or the code itself if it is unknown.
  *
  * @param {string} code
  */

@@ -2,7 +2,7 @@ import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 
 /**
- * What each layer would have said at each position.
+ * Shows the token that each layer would produce at each position.
  *
  * @param {{token: string, probability: number}[][]} layers
  * @param {string[]} said The tokens of the translation.

@@ -1,4 +1,4 @@
-/** Links: the address holds the sentence (`#s=…`) and, with several models, which one (`m=…`). */
+/** Links: the address holds the sentence (`#s=…`) and, among several, the model (`m=…`). */
 
 /** @returns {{text: string, model: string|null}} */
 export function readLink() {

@@ -1,4 +1,4 @@
-/** The page with its model: what is typed is translated, and every view shows how. */
+/** The page: translates what is typed and shows how in several views. */
 
 import { AttentionView } from "../../../attention_maps/browser/attention_view.js";
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
@@ -17,7 +17,7 @@ import { headsOf, showSilence } from "./silence_view.js";
 import { Tabs } from "./tabs.js";
 import { Updates } from "./updates.js";
 
-const TOLD_TIME = 1500; // milliseconds that a button tells what it did
+const TOLD_TIME = 1500; // milliseconds that a button shows what it did
 
 const data = JSON.parse(byId("data").textContent);
 const session = new Session();
@@ -61,7 +61,7 @@ function draw() {
   drawPanel();
 }
 
-/** Shows the open view, and which token it is about. */
+/** Shows the open view and the token that it is about. */
 function drawPanel() {
   if (!session.model || !session.result) return;
   showTokens(session, strips, view, {
@@ -87,11 +87,11 @@ function changeText() {
 }
 
 /**
- * Begins with a text for a model; without one, with the sentence that stands there if it is in the
- * language of the model, with its translation if that is, or else with an example.
+ * Starts a model with a text. By default it is the current sentence or its translation, if one of
+ * them is in the model's source language, else an example.
  *
  * @param {string} text
- * @param {import("./models.js").Listed|null} before The model that was there.
+ * @param {import("./models.js").Listed|null} before The model before it.
  */
 function startModel(text, before) {
   const { source } = session.model.languages;
@@ -120,14 +120,14 @@ byId("examples").addEventListener("change", ({ target }) => {
   if (target.value) setText(target.value);
   target.value = "";
 });
-byId("copy").hidden = !navigator.clipboard; // browsers have it for secure addresses alone
+byId("copy").hidden = !navigator.clipboard; // browsers offer it only for secure addresses
 byId("copy").addEventListener("click", () => {
   navigator.clipboard.writeText(byId("translation").textContent)
     .then(() => tell("copy", "Copied"), () => tell("copy", "Not allowed"));
 });
 byId("link").addEventListener("click", () => {
   writeLink(byId("source").value, data.models.length > 1 ? models.current.name : null);
-  tell("link", "In the address");
+  tell("link", "In the address bar");
 });
 addEventListener("hashchange", () => {
   const { text, model } = readLink();

@@ -3,10 +3,10 @@ import { byId, fill } from "../../../attention_maps/browser/dom.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { bar } from "./bars.js";
 
-const VISIBLE = 0.005; // a difference of two bars that the eye can tell
+const VISIBLE = 0.005; // the smallest visible difference of two bars
 
 /**
- * Which words of the sentence are hidden.
+ * Shows which words of the sentence are hidden.
  *
  * @param {import("../../../attention_maps/browser/tokens.js").Entry[]} entries
  * @param {Set<number>} hidden Positions.
@@ -21,10 +21,10 @@ export function showHidden(entries, hidden, onToggle) {
 }
 
 /**
- * How likely each token of a translation is, with the masks changed and without.
+ * Shows the probability of each token of a translation, with and without changed masks.
  *
  * @param {string[]} tokens
- * @param {number[]} before With the masks as they were in training.
+ * @param {number[]} before The probabilities with the masks of training.
  * @param {number[]} after
  * @param {boolean} isChanged Whether any mask was changed.
  */
@@ -35,7 +35,7 @@ export function showEffect(tokens, before, after, isChanged) {
   })));
   const largest = Math.max(...differences);
   byId("mask-summary").textContent = !isChanged
-    ? "The masks are as they were in the training."
+    ? "The masks are as in training."
     : largest < 1e-6 ? "Nothing changes: the largest difference is below 0.000001."
-      : `The largest difference is ${largest.toFixed(3)}. A thin line marks what it was.`;
+      : `The largest difference is ${largest.toFixed(3)}. A thin line marks the old probability.`;
 }

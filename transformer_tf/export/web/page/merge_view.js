@@ -1,7 +1,7 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 
 /**
- * How each word was cut, merge by merge; one that stays in pieces is open.
+ * Shows how each word was split, merge by merge. The first word of several pieces is open.
  *
  * @param {{steps: string[][], ids: number[]}[]} words
  */

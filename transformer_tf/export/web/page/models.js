@@ -8,13 +8,13 @@ import { showError, showProgress, showState } from "./status.js";
 const USING_MODEL = ["source", "examples", "copy", "link"]; // controls that need a model
 
 /**
- * A model of the page: its name, which its files have, and the codes of its languages.
+ * A model of the page: the name of its files, and the codes of its languages.
  *
  * @typedef {{name: string, source: string, target: string}} Listed
  */
 
 /**
- * What to call models: their languages, and their names where two have the same.
+ * The titles of models: their languages, and their names where two have the same languages.
  *
  * @param {Listed[]} models
  */
@@ -25,18 +25,18 @@ function titlesOf(models) {
     (pairs.indexOf(pair) === pairs.lastIndexOf(pair) ? pair : `${pair} (${models[i].name})`));
 }
 
-/** The choice of the model, and loading it. */
+/** Lets the user choose a model, and loads it. */
 export class Models {
   /**
    * @param {object} options
    * @param {Listed[]} options.listed
    * @param {string[]} options.packs The models in base64, if the page holds them.
    * @param {string} options.kernel The WebAssembly kernel in base64.
-   * @param {boolean} options.plain Whether to do without the kernel.
+   * @param {boolean} options.plain Whether to compute without the kernel.
    * @param {Engine} engine
    * @param {Session} session
    * @param {(text: string, before: Listed|null) => void} onLoad Called with the text of `load`,
-   *   and the model that was there before.
+   *   and the previous model.
    */
   constructor({ listed, packs, kernel, plain }, engine, session, onLoad) {
     this.listed = listed;
@@ -61,7 +61,7 @@ export class Models {
 
   /**
    * @param {number} index
-   * @param {string} [text] To begin with.
+   * @param {string} [text] The first text to translate.
    */
   async load(index, text = "") {
     const { session, current: before } = this;

@@ -1,4 +1,4 @@
-/** Where the page gets a model from: itself, the server, or a script beside its file. */
+/** Loads a model from the page itself, the server, or a script beside the page's file. */
 
 /** @param {string} text Base64. */
 export function bytesOf(text) {
@@ -22,7 +22,7 @@ export async function loadPack(name, embedded, onProgress) {
 }
 
 /**
- * Browsers let a page from a file run scripts beside it, but read nothing.
+ * Browsers let a page that is opened from a file run scripts beside it, but not read other files.
  *
  * @param {string} name
  * @returns {Promise<Uint8Array>}

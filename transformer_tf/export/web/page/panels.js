@@ -1,4 +1,4 @@
-/** What the open view shows beside the translation. */
+/** The content of the open view. */
 
 import { byId, themeColor } from "../../../attention_maps/browser/dom.js";
 import { showTree } from "./beam_view.js";
@@ -13,7 +13,7 @@ import { entriesOfResult } from "./sentence_view.js";
 import { Session } from "./session.js";
 import { showError } from "./status.js";
 
-/** An answer for a translation that is no longer there. */
+/** Thrown when an answer arrives for a translation that is no longer shown. */
 class Outdated extends Error {}
 
 /** Draws a view from the session and the answers of the engine; `draw` takes its name. */
@@ -21,7 +21,7 @@ export class Panels {
   /**
    * @param {Engine} engine
    * @param {Session} session
-   * @param {() => void} refresh Called when something was chosen that changes the translation.
+   * @param {() => void} refresh Called after a choice that changes the translation.
    */
   constructor(engine, session, refresh) {
     this.engine = engine;
@@ -48,8 +48,8 @@ export class Panels {
   }
 
   /**
-   * @param {string} method One of `worker.js`.
-   * @param {object} [asked] Beside the usual request, whose prefix is the whole translation.
+   * @param {string} method A method of `worker.js`.
+   * @param {object} [asked] Additions to the usual request, whose prefix is the whole translation.
    */
   async ask(method, asked = {}) {
     const { text, result, changes } = this.session;

@@ -4,7 +4,7 @@ import { Session } from "./session.js";
 
 const STEP_TIME = 650; // milliseconds a token
 
-/** Goes through the translation token by token, as the decoder says it. */
+/** Plays the translation token by token, as the decoder produces it. */
 export class Player {
   /**
    * @param {Session} session
@@ -22,7 +22,7 @@ export class Player {
     byId("play").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
   }
 
-  /** @param {number|null} rows Number of tokens that are said; null for all. */
+  /** @param {number|null} rows Number of tokens to show; null for all. */
   goTo(rows) {
     const { session } = this;
     session.rows = rows === null || rows >= session.result.next.length ? null : Math.max(rows, 0);

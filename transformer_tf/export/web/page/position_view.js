@@ -1,7 +1,7 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 
 /**
- * Draws the sines of the positions of a sentence; the cosines beside them look alike.
+ * Draws the sines of the positions of a sentence; the cosines would look much the same.
  *
  * @param {import("../../../attention_maps/browser/tokens.js").Entry[]} entries
  * @param {number} depth
@@ -29,7 +29,7 @@ export function showPositions(entries, depth, positive, negative) {
 }
 
 /**
- * The words of a text in another order.
+ * The words of a text in random order.
  *
  * @param {string} text
  */

@@ -2,7 +2,7 @@ import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 
 export const DRAWS = 6;
 
-/** What the sliders say: settings of a search. */
+/** The search settings of the sliders. */
 export function readSliders() {
   const [temperature, topK, topP] = ["temperature", "top-k", "top-p"].map((id) =>
     Number(byId(id).value));

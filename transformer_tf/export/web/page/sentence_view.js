@@ -43,11 +43,11 @@ export function showTranslation({ model, result }) {
   byId("translation").textContent = result.text;
   byId("cut").hidden = !result.cut;
   byId("cut").textContent = `Too long: the last ${result.cut} sub-words are not read. `
-    + `The model has learnt from at most ${model.max_source_length}.`;
+    + `The model was trained on at most ${model.max_source_length}.`;
 }
 
 /**
- * What was changed in the model, and the translation without that.
+ * Shows the changes to the model, and the translation without them.
  *
  * @param {Session} session
  */
@@ -60,7 +60,7 @@ export function showNotice({ silenced, hidden, padding, positions, result, uncha
   if (!positions) parts.push("no positions");
   byId("notice").hidden = !parts.length;
   const before = !unchanged ? "" : unchanged.text === result.text
-    ? " The translation is the same as without."
+    ? " The translation stays the same."
     : ` Now: “${result.text}” Without: “${unchanged.text}”`;
   byId("notice-text").textContent = `${parts.join(", ")}.${before}`;
 }

@@ -1,5 +1,5 @@
 /**
- * What the worker tells of a model: the header of its pack, and what computes.
+ * What the worker returns for a model: the header of its pack, and the kernel's implementation.
  *
  * @typedef {Omit<import("../engine/pack.js").Header, "tokenizers"|"tensors">
  *   & {engine: "wasm"|"plain"}} Model
@@ -7,33 +7,33 @@
  * @typedef {ReturnType<import("../engine/translator.js").Translator["translate"]>} Result
  */
 
-/** What the user has chosen; all that is shown follows from it. */
+/** The user's choices, which determine all that is shown. */
 export class Session {
   constructor() {
     /** @type {Model|null} Null while one is being loaded. */
     this.model = null;
     /** @type {Result|null} Null without text. */
     this.result = null;
-    this.text = ""; // what was translated
+    this.text = ""; // the text that was translated
     /** @type {Result|null} The translation without changes to the model, if there are any. */
     this.unchanged = null;
-    this.draw = 0; // number of the random draws
+    this.draw = 0; // how often "Draw again" was clicked
     this.begin();
     this.restore();
   }
 
-  /** A new sentence: what was chosen for the old one is over. */
+  /** Resets the choices for a new sentence. */
   begin() {
     /** @type {number[]} Ids that the translation begins with. */
     this.prefix = [];
-    /** @type {number|null} Number of tokens that are said yet; null for all. */
+    /** @type {number|null} Number of tokens shown so far; null for all. */
     this.rows = null;
     this.position = 0; // the token whose alternatives are shown
     /** @type {Set<number>} Positions of the source that nothing may attend to. */
     this.hidden = new Set();
   }
 
-  /** The model as it was trained. */
+  /** Undoes all changes to the model. */
   restore() {
     /** @type {Set<string>} Heads without output: `kind.layer.head`. */
     this.silenced = new Set();
@@ -42,12 +42,12 @@ export class Session {
     this.positions = true;
   }
 
-  /** Whether the model computes something else than it was trained to. */
+  /** Whether the model is changed. */
   get isChanged() {
     return this.silenced.size > 0 || this.hidden.size > 0 || this.padding > 0 || !this.positions;
   }
 
-  /** How the model is changed, as a request to the worker says it. */
+  /** The changes to the model, for a request to the worker. */
   get changes() {
     return {
       silenced: [...this.silenced], hidden: [...this.hidden], padding: this.padding,
@@ -56,7 +56,7 @@ export class Session {
   }
 
   /**
-   * Lets a token be said at the position that is shown.
+   * Forces a token at the position that is shown.
    *
    * @param {number} id
    */
@@ -66,7 +66,7 @@ export class Session {
   }
 
   /**
-   * Silences heads, or lets them speak if all are silent.
+   * Silences heads, or restores them if all are silent.
    *
    * @param {string[]} names
    */

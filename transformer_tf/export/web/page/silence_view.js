@@ -27,6 +27,6 @@ export function headsOf({ shown, state: { kind, layer, head } }) {
 export function showSilence({ silenced }, view) {
   const { head, layer } = headsOf(view);
   const isSilent = (names) => names.every((name) => silenced.has(name));
-  byId("silence-head").textContent = isSilent(head) ? "Let this head speak" : "Silence this head";
-  byId("silence-layer").textContent = isSilent(layer) ? "Let its layer speak" : "Silence its layer";
+  byId("silence-head").textContent = isSilent(head) ? "Restore this head" : "Silence this head";
+  byId("silence-layer").textContent = isSilent(layer) ? "Restore its layer" : "Silence its layer";
 }

@@ -16,7 +16,7 @@ export function showError(error) {
 
 /**
  * @param {number} loaded Bytes.
- * @param {number} total 0 if the server does not tell.
+ * @param {number} total Bytes; 0 if unknown.
  */
 export function showProgress(loaded, total) {
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);

@@ -18,7 +18,7 @@ export class Updates {
     this.running = false;
   }
 
-  /** Translates what stands there now; called while it translates, it begins again after that. */
+  /** Translates the current text. A call during a translation starts another one after it. */
   async refresh() {
     this.wanted += 1;
     if (this.running || !this.session.model) return;
@@ -54,7 +54,7 @@ export class Updates {
     const { result, milliseconds } =
       await engine.ask("translate", { ...plain, ...session.changes });
     const unchanged = session.isChanged ? (await engine.ask("translate", plain)).result : null;
-    // The text may be another by now, and so may the model.
+    // The text and the model may have changed by now.
     if (!session.model || text !== byId("source").value) return;
     byId("time").textContent = `${milliseconds.toFixed(0)} ms · ${
       search === "beam" ? `beam of ${session.model.decoding.beam_size}` : "greedy"} ·`;
