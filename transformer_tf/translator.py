@@ -432,7 +432,7 @@ class Translator:
         if scores is not None:
             source_tokens = self._source_tokens(segment.text, segment.source_ids, segment.values)
         if options.replace_unknowns and scores is not None:
-            # Replace each unknown token by the source token that it attends to most.
+            # Replace each unknown token with the source token that it attends to most.
             attended = most_attended(scores, source_tokens)[: len(ids)]
             unknowns = [token for token, id_ in zip(attended, ids, strict=True) if id_ == unk_id]
             output_tokens = [

@@ -25,7 +25,7 @@ def test_a_damaged_state_is_skipped(tmp_path):
         *bad,
     ):
         newest.write_bytes(damaged)
-        with pytest.warns(UserWarning, match=f"{newest.name} is damaged .*trying the one before"):
+        with pytest.warns(UserWarning, match=f"{newest.name} is damaged .*trying the previous one"):
             progress, _ = state.load_state(folder)
         assert progress.step == int(older.stem.split("-")[1])
     older.write_bytes(b"nothing")

@@ -276,7 +276,7 @@ def test_the_table_of_the_corpus(run):
     trainer, _, folder = run
     lines = trainer.data.table().splitlines()
     assert lines[0].split() == ["pairs", "read", str(len(ENGLISH)), "100.00%"]
-    assert lines[-1] == "over 100 sub-words and not trained on: 0 train, 0 validation"
+    assert lines[-1] == "left out, over 100 sub-words: 0 train, 0 validation"
 
 
 def test_the_order_of_the_pairs_does_not_depend_on_the_cache(data, tmp_path):

@@ -212,8 +212,8 @@ def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -
     command = [command_line("train"), *map(shlex.quote, kept), f"training.start_from={start}"]
     count = f"{num_pairs:,}".replace(",", " ")
     return (
-        f"{count} training pairs are few. A translator that learns from them alone knows "
-        "their words, and will often be wrong about others. It is better to start from a "
+        f"{count} training pairs are few. A translator that learns from them alone knows only "
+        "their words, and is often wrong about others. It is better to start from a "
         f"translator of the same languages:\n  {' '.join(command)}\n"
         "If there is none, take the smaller sizes of configs/own.yaml"
     )

@@ -243,8 +243,8 @@ class DecodingConfig:
         seed: Seed of the samples.
         precision: Keras dtype policy; `float32` translates best, whatever the training used.
         scores: Whether greedy search and sampling return log-probabilities, too.
-        replace_unknowns: Whether to replace an unknown sub-word in a translation by the source word
-            with the most attention. Only `bpemb` tokenizers have unknown sub-words.
+        replace_unknowns: Whether an unknown sub-word in a translation becomes the source word with
+            the most attention. Only `bpemb` tokenizers have unknown sub-words.
         alignment: Whether to return word alignments, from the cross-attention.
         alignment_layer: The decoder layer to align with, from 1; None for the last.
         alignment_heads: The heads of that layer, from 1, to average; empty for all.

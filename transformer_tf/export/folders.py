@@ -92,7 +92,7 @@ def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterat
 
 
 def replace_folder(new: Path, old: Path) -> None:
-    """Replaces a folder by another one, and keeps the old one on failure.
+    """Replaces a folder with another one, and keeps the old one on failure.
 
     Args:
         new: The new folder, in the same parent folder as `old`.

@@ -51,7 +51,7 @@ class WeightAverage:
 
     @contextlib.contextmanager
     def in_place(self, model: keras.Model) -> Iterator[None]:
-        """Replaces the model's weights by the averages inside a `with` block."""
+        """Replaces the model's weights with the averages inside a `with` block."""
         if not self.values:
             yield
             return

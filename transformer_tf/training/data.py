@@ -231,10 +231,8 @@ class TrainingData:
         """Formats the number of pairs that each cleaning step removed, and those left."""
         table = self.corpus.table()
         over = ", ".join(f"{count} {name}" for name, count in self.over_length.items())
-        variants = " (of train with its variants)" if self.config.variants else ""
-        return (
-            f"{table}\nover {self.config.max_length} sub-words and not trained on: {over}{variants}"
-        )
+        variants = " (train includes variants)" if self.config.variants else ""
+        return f"{table}\nleft out, over {self.config.max_length} sub-words: {over}{variants}"
 
     def _with_variants(self, seed: int) -> StoredPairs:
         corpus = self.corpus

@@ -122,7 +122,7 @@ def save_state(folder: Path, progress: Progress, arrays: Arrays) -> Path:
     except OSError as error:
         raise CheckpointError(
             f"Cannot write the state {path}: {error.strerror or error}. The run can resume from "
-            f"the state before it: --resume {folder}"
+            f"the previous state: --resume {folder}"
         ) from error
     states = list_states(folder)
     position = states.index(path)
@@ -148,7 +148,7 @@ def load_state(folder: Path) -> tuple[Progress, Arrays] | None:
             return _read(path)
         except _DAMAGE as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            warnings.warn(f"{path} is damaged ({reason}); trying the one before", stacklevel=2)
+            warnings.warn(f"{path} is damaged ({reason}); trying the previous one", stacklevel=2)
     if paths:
         raise CheckpointError(f"All states in {folder / STATE_FOLDER} are damaged")
     return None

@@ -193,7 +193,6 @@ def _encoded_chunks(
             texts = [pair[number] for pair in chunk]
             plain = drawn = tokenizer.encode_sentences(texts)
             if dropout:
-                # Each chunk and side has its own seed.
                 own_seed = np.random.SeedSequence([*seed, begin, number]).generate_state(1)[0]
                 drawn = tokenizer.encode_sentences(texts, dropout, int(own_seed))
             sides.append((plain, drawn))
