@@ -378,7 +378,7 @@ def test_long_samples_and_several_translations(data, tmp_path):
     )
     trainer = Trainer(config, tmp_path / "run")
     assert len(trainer.batches.pairs) > len(trainer.corpus.train)
-    assert "(of train with its variants)" in trainer.data.table()
+    assert "(train includes variants)" in trainer.data.table()
     translator = Translator.from_config(
         config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
     )
