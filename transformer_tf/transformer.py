@@ -290,8 +290,8 @@ class Transformer(keras.Model):
             cache: The result of `decoder.new_cache` or of the last `step`.
             cache_index: Index in the cache at which to write the keys and values of the
                 `beam_size` tokens; an int or a scalar tensor. With None they are appended.
-            attention_mask: Boolean tensor `(batch, 1, beam_size, cache_length)`: which entries of
-                the cache belong to each hypothesis, its newest token included. None for all.
+            attention_mask: Boolean tensor `(batch, 1, beam_size, cache_length)`: True for the cache
+                entries of each hypothesis, its newest token included. None for all entries.
 
         Returns:
             `float32` logits `(batch, beam_size, target_vocab_size)`, and the new cache.

@@ -35,7 +35,7 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):  # noqa: F811
     assert examples.count("<start> ▁I ▁s") == examples.count("→ <start> ▁I") == 10
     assert languages == f"0 of {len(ENGLISH) - 14} pairs look suspicious"
     assert "100 steps with a validation every 4; the learning rate rises for 10 of 100" in summary
-    assert "0.5 s a step, measured over 20 steps: 0:50 for all 100 steps" in time
+    assert "0.5 s per step, measured over 20 steps: 0:50 for all 100 steps" in time
     assert "after about 30 of 100 steps" in time
     assert "training.max_steps=30 would fit" in time
     assert "peak memory of this process so far: " in time

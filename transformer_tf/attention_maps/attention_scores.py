@@ -36,7 +36,7 @@ class AttentionView:
     """A part of the scores with its labels, as `plot_attention` takes them.
 
     Attributes:
-        scores: Array `(num_heads, query_len, key_len)`, or with `num_layers` before that.
+        scores: Array `(num_heads, query_len, key_len)`, or with `num_layers` as its first axis.
         queries: The labels of the queries.
         keys: The labels of the keys.
         head_titles: A title for each of the heads.

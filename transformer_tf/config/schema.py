@@ -285,7 +285,7 @@ class DecodingConfig:
     check_slots: bool = True
 
     def __post_init__(self) -> None:
-        """Checks the ranges of the values, and those that depend on each other.
+        """Checks the range of each value, and values that depend on each other.
 
         Raises:
             ConfigError: One line that names the key.
@@ -357,7 +357,7 @@ class Config:
     decoding: DecodingConfig = DecodingConfig()
 
     def __post_init__(self) -> None:
-        """Checks the ranges of the values, and those that depend on each other.
+        """Checks the range of each value, and values that depend on each other.
 
         Raises:
             ConfigError: One line that names the key.

@@ -19,7 +19,7 @@ def translate_ids(
     *,
     max_length,
 ):
-    """Translates a batch of sentences, one token a step, until all of them are done.
+    """Translates a batch of sentences, one token per step, until all of them are done.
 
     Each step writes the keys and values of all hypotheses at the same index of the cache. A
     hypothesis attends to its own tokens through a mask, so beam search reorders the mask instead

@@ -164,7 +164,7 @@ class NumpyEngine:
         options: DecodingConfig,
         prefixes: Prefixes | None,
     ) -> list[list[Hypothesis]]:
-        """Translates a batch, one token a step."""
+        """Translates a batch, one token per step."""
         model, beam, count = self.model, options.beam_size, len(sources)
         limits = [
             options.limit(len(source), len(prefix))

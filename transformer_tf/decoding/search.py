@@ -53,7 +53,7 @@ class Search(abc.ABC):
 
     @abc.abstractmethod
     def start(self, batch_size, max_length) -> State:
-        """Returns the search's own part of the initial state.
+        """Returns the tensors that the search adds to the initial state.
 
         Args:
             batch_size: Number of sentences.

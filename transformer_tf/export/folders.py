@@ -17,7 +17,7 @@ def check_place(output: Path, *marks: str) -> None:
     """Checks that an export may write to a folder.
 
     Args:
-        output: The folder. It must not exist, be empty, or hold an earlier export.
+        output: The folder. It must be missing, empty, or an earlier export.
         marks: Files by which to recognize an earlier export. Without any, earlier exports are not
             replaced either.
 

@@ -175,8 +175,8 @@ class DecoderLayer(keras.layers.Layer):
             cache_index: Index in the cache at which to write the keys and values of `x`; an int or
                 a scalar tensor. With None they are appended to the cache, which may be empty.
             attention_mask: Boolean tensor that broadcasts to
-                `(batch, num_heads, beam_size, cache_length)`: which cached tokens belong
-                to each hypothesis.
+                `(batch, num_heads, beam_size, cache_length)`: True for the cached tokens of each
+                hypothesis.
             cross_attention_mask: Boolean tensor that broadcasts to
                 `(batch, num_heads, beam_size, source_len)`.
 

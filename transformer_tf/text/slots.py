@@ -29,13 +29,13 @@ from transformer_tf.text.symbols import SLOTS, TAGS
 from transformer_tf.utils.files import atomic_write_bytes
 
 MIN_COUNT = 3  # a rarer name is unknown if its pairs copy it
-# Tatoeba pairs copy 58 % of the rare capitalized words of English into German, 5 % of the German.
+# Tatoeba pairs copy 58 % of rare capitalized words from English to German, 5 % from German.
 MIN_COPIED = 0.4
 _PLAIN_EVERY = 10  # one training pair in ten keeps its values, for exports without slots
 
 # Matching time grows with the square of an address's length, so longer ones stay.
 MAX_ADDRESS = 200
-_NEAR = 16  # characters before a word that tell whether it begins a sentence
+_NEAR = 16  # characters before a word that show whether it begins a sentence
 
 _CHUNK = re.compile(r"\S+")
 _ADDRESS = re.compile(

@@ -110,7 +110,7 @@ class ProgressLine(StepCallback):
         return " · ".join(parts).replace(",", " ")
 
     def note(self, now: float) -> str:
-        """Warns if the time limit will cut the run short; empty if not, or if it is too early.
+        """Returns a warning if the time limit will cut the run short, else an empty string.
 
         Args:
             now: The current `time.monotonic()`.

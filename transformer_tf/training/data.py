@@ -123,7 +123,7 @@ def start_checkpoint(
             tokenizers = make_tokenizers(config, corpus, Path(scratch))
     if config.data.slots:
         before, now = tokenizers[0].known_words, learn_known_words(corpus.train)
-        # Words that the checkpoint to start from knows stay known.
+        # The known words of the checkpoint to start from stay known.
         tokenizers[0].known_words = now if before is None else before | (now or frozenset())
     fingerprint = "".join(tokenizer.fingerprint.hex() for tokenizer in tokenizers)
     check_equal(group, "tokenizers", fingerprint)

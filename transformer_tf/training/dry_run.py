@@ -128,7 +128,7 @@ def _time_and_memory(trainer: Trainer) -> str:
     training, plan = trainer.config.training, trainer.plan
     seconds = seconds_per_step(trainer)
     lines = [
-        f"{seconds:.2g} s a step, measured over {TIMED_STEPS} steps: "
+        f"{seconds:.2g} s per step, measured over {TIMED_STEPS} steps: "
         f"{format_duration(plan.max_steps * seconds)} for all {plan.max_steps} steps, without the "
         "validations"
     ]

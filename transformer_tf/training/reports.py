@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 """The metrics of a validation and of the training before it."""
 
 PANELS = (
-    ("loss", "nats a token", ("loss", "val_loss")),
+    ("loss", "nats per token", ("loss", "val_loss")),
     ("accuracy", "share of tokens", ("accuracy", "val_accuracy")),
     ("translations", "0 to 100", ("val_bleu", "val_chrf")),
 )

@@ -55,7 +55,7 @@ def make_folder(folder: Path) -> list[Path]:
 
 
 def discard_start(folder: Path, new_folders: Iterable[Path]) -> None:
-    """Deletes what a failed start has written, unless there are other files in the folder.
+    """Deletes the files of a failed start, unless there are other files in the folder.
 
     Args:
         folder: The folder of the run.

@@ -204,7 +204,7 @@ class Trainer:
         batches = self.batches
         resumed = f", resumed after step {self.progress.step}" if self.progress.step else ""
         return (
-            f"{len(batches.pairs)} training pairs, {batches.num_target_tokens} target tokens an "
+            f"{len(batches.pairs)} training pairs, {batches.num_target_tokens} target tokens per "
             f"epoch in {len(batches)} batches of {len(batches.shapes)} shapes, "
             f"{batches.padding_share:.1%} padding\n"
             f"{self.plan.summary()}\n"

@@ -125,7 +125,7 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     source sentences only move from test to validation to train. A split that comes with the
     corpus is kept whole. For the phrasebook, `validation_size` and `test_size` are upper bounds.
 
-    The pairs are kept in an unnamed file in the cache folder, which the operating system removes.
+    The pairs are in an unnamed file in the cache folder. The operating system removes the file.
 
     Args:
         data: What to load.

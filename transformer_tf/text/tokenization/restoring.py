@@ -205,7 +205,7 @@ def _all_tokens(sentences: Iterable[str]) -> Iterator[_Token]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yields the words of a text. A neighbour is the punctuation beside the word, or a word."""
+    """Yields the words of a text. A neighbour is adjacent punctuation, or else a word."""
     words = list(WORD.finditer(text))
     edges = [0, *(edge for word in words for edge in word.span()), len(text)]
     gaps = [

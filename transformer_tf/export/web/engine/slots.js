@@ -4,7 +4,7 @@ const SLOTS = Array.from({ length: 8 }, (_, i) => String.fromCodePoint(0xe000 + 
 const ANY_SLOT = /[\ue000-\ue007]/g;
 
 const MAX_ADDRESS = 200; // characters; matching time grows with the square of the length
-const NEAR = 16; // characters before a word that tell whether it begins a sentence
+const NEAR = 16; // characters before a word that show whether it begins a sentence
 
 // Python's word characters; JavaScript's `\w` has fewer.
 const W = String.raw`[\p{L}\p{N}_]`;

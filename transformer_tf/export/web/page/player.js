@@ -2,7 +2,7 @@ import { byId } from "../../../attention_maps/browser/dom.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { Session } from "./session.js";
 
-const STEP_TIME = 650; // milliseconds a token
+const STEP_TIME = 650; // milliseconds per token
 
 /** Plays the translation token by token, as the decoder produces it. */
 export class Player {
