@@ -113,6 +113,10 @@ def test_a_translator_is_found_by_its_languages(checkpoint, tmp_path):
     offered = "choose from: --from en --to de, --from en --to es"
     with pytest.raises(CheckpointError, match=f"Several translators go from en in .*; {offered}"):
         find_checkpoint(tmp_path, None, "en")
+    second = shutil.copytree(checkpoints / "de-en", checkpoints / "de-en-2")
+    offered = f"choose from: --checkpoint {checkpoints / 'de-en'}, --checkpoint {second}"
+    with pytest.raises(CheckpointError, match=f"Several translators go from de in .*; {offered}"):
+        find_checkpoint(tmp_path, None, "de")
 
 
 def test_the_latest_run_is_named(checkpoint, tmp_path, monkeypatch, capsys):

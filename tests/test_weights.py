@@ -67,6 +67,14 @@ def test_damaged_files_are_an_error(file):
         read_weights(file)
 
 
+@pytest.mark.parametrize("name", ["dense/vars/0", "vars/0", "numbers"])
+def test_the_weights_of_another_model_are_an_error(tmp_path, name):
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other[name] = np.ones(3)
+    with pytest.raises(CheckpointError, match="other.h5 does not have the weights of a Transf"):
+        read_weights(tmp_path / "other.h5")
+
+
 def test_weights_that_are_not_finite_are_an_error(file):
     with h5py.File(file, "a") as weights:
         weights["layers/dense/vars/1"][3] = np.nan

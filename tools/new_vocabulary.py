@@ -17,10 +17,12 @@ import numpy as np
 
 from transformer_tf.checkpoint import open_checkpoint, save_checkpoint
 from transformer_tf.config import load_config
+from transformer_tf.errors import ConfigError
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.text.slots import learn_known_words
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.training.data import make_tokenizers
+from transformer_tf.utils.startup import run_command
 
 
 def old_ids(new: Tokenizer, old: Tokenizer) -> list[list[int]]:
@@ -79,12 +81,18 @@ def replace_rows(path: Path, rows: list[list[int]], size: int) -> int:
 
 
 def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]) -> None:
-    """Writes the new checkpoint and prints how many sub-words keep their embedding."""
+    """Writes the new checkpoint and prints how many sub-words keep their embedding.
+
+    Raises:
+        ConfigError: If the two languages of the old checkpoint have embeddings of their own.
+    """
     old_config, weights, old, _ = open_checkpoint(checkpoint)
     config = load_config(config_file, overrides)
+    if not old_config.tokenizer.shared or old_config.model.tie_embeddings == "none":
+        raise ConfigError(f"{checkpoint} needs a shared tokenizer and tied embeddings")
     config = dataclasses.replace(config, model=old_config.model)
-    output.mkdir(parents=True)
     corpus = load_corpus(config.data)
+    output.mkdir(parents=True)
     tokenizers = make_tokenizers(config, corpus, output)
     if config.data.slots:
         tokenizers[0].known_words = learn_known_words(corpus.train)
@@ -97,4 +105,7 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:])
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    start, file, folder = map(Path, sys.argv[1:4])
+    sys.exit(run_command(lambda: main(start, file, folder, sys.argv[4:])))

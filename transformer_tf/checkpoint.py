@@ -277,15 +277,24 @@ def _find_pair(folder: Path, source: str | None, target: str | None) -> Path:
     pairs = {}
     for path in sorted(folder.glob(f"*/{CONFIG_FILE}")):
         data = load_saved_config(path).data
-        pairs[data.source_language, data.target_language] = path.parent
-    found = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
+        pairs[path.parent] = data.source_language, data.target_language
+    found = [
+        path
+        for path, pair in pairs.items()
+        if source in (None, pair[0]) and target in (None, pair[1])
+    ]
     if len(found) == 1:
-        return pairs[found[0]]
+        return found[0]
+    same_pair = len({pairs[path] for path in found}) == 1
     number = "Several translators go" if found else "There is no translator"
     wanted = " ".join(
         f"{name} {code}" for name, code in (("from", source), ("to", target)) if code is not None
     )
-    offered = ", ".join(f"--from {pair[0]} --to {pair[1]}" for pair in found or pairs) or "none"
+    options = [
+        f"--checkpoint {path}" if same_pair else "--from {} --to {}".format(*pairs[path])
+        for path in found or pairs
+    ]
+    offered = ", ".join(options) or "none"
     raise CheckpointError(f"{number} {wanted} in {folder}; choose from: {offered}")
 
 

@@ -42,7 +42,8 @@ def read_weights(path: Path) -> dict[str, Any]:
         `weights["encoder"]["layers"][0]["self_attention"]["query_projection"]`.
 
     Raises:
-        CheckpointError: If the file is damaged, or has weights that are NaN or infinite.
+        CheckpointError: If the file is damaged or of another model, or has weights that are NaN or
+            infinite.
     """
     import h5py
 
@@ -60,7 +61,10 @@ def read_weights(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} is damaged: {reason[:150]}") from error
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
-    return _nested(arrays)
+    try:
+        return _nested(arrays)
+    except (KeyError, ValueError, IndexError) as error:
+        raise CheckpointError(f"{path} does not have the weights of a Transformer") from error
 
 
 def _nested(arrays: dict[str, np.ndarray]) -> dict[str, Any]:

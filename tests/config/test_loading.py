@@ -77,7 +77,8 @@ def test_overrides_win_over_the_file(tmp_path):
             "tokenizer.vocab_size=auto needs tokenizer.kind=trained",
         ),
         (["data.corpus=files", "data.files=[[a,b,c]]"], r"data.files is a list of \[FILE\]"),
-        (["data.corpus=files", "data.files=[a.tsv]"], "data.files must be"),
+        (["data.corpus=files", "data.files=[a.tsv]"], r"data.files is a list of \[FILE\]"),
+        (["data.files=a.tsv"], r"data.files is a list of \[FILE\]"),
         (["training.seed=-1"], r"training.seed must be at least 0 and less than 2\*\*32, not -1"),
         (["training.seed=5000000000"], "training.seed must be at least 0"),
         (
@@ -289,6 +290,12 @@ def test_scores_of_a_run_stay_comparable(tmp_path, override):
         else:
             with pytest.raises(ConfigError, match="best_metric=bleu compares translations"):
                 load_run_config(tmp_path, [override])
+
+
+def test_a_run_with_a_damaged_configuration(tmp_path):
+    (tmp_path / "config.yaml").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="config.yaml is not valid YAML"):
+        load_run_config(tmp_path)
 
 
 def test_the_mix_of_a_configuration(tmp_path):

@@ -83,6 +83,7 @@ def test_the_note_on_few_pairs_has_a_command_that_loads():
         (["data.corpus=phrasbook"], "Unknown corpus 'phrasbook'"),
         (["--resume", "a", "--name", "b"], "--name and --dry-run are for new runs"),
         (["--name", "a/b"], "--name is a name without slashes, not 'a/b'"),
+        (["--name", ".."], "--name is a name without slashes, not '..'"),
         (["--name", "a", "training.directory=b"], "both name the folder of the run"),
         (["training.warmup_steps=999999"], "leaves less than half of the run's"),
     ],

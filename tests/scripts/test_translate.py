@@ -222,6 +222,11 @@ def test_resume_continues_after_the_last_complete_line(run, checkpoint, tmp_path
     assert (tmp_path / "out.txt").read_text() == whole
     assert run(*arguments, "--output", "new.txt", "--resume")[0] == 0
     assert (tmp_path / "new.txt").read_text() == whole
+    (tmp_path / "in.txt").write_text("A tree.\n")
+    assert run(*arguments, "--output", "new.txt", "--resume") == (
+        1, "", "error: --resume: new.txt has 30 lines already, more than the 1 of in.txt\n"
+    )  # fmt: skip
+    assert (tmp_path / "new.txt").read_text() == whole
 
 
 def test_an_interrupt_loses_no_complete_line(run, checkpoint, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from transformer_tf.config import load_config
-from transformer_tf.errors import ConfigError
+from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text.corpora.pairs import PairWriter
 from transformer_tf.text.segments import read_segments
 from transformer_tf.text.slots import (
@@ -43,6 +43,7 @@ def shown(text):
         ("See www.a.com/b?c=1.", "See <1>.", ["www.a.com/b?c=1"]),
         ("Mail j.doe@example.co.uk, please.", "Mail <1>, please.", ["j.doe@example.co.uk"]),
         ("Visit example.com!", "Visit <1>!", ["example.com"]),
+        ("Open http://localhost:8080/a!", "Open <1>!", ["http://localhost:8080/a"]),
     ],
 )
 def test_numbers_and_addresses_become_slots(text, hidden, values):
@@ -67,9 +68,9 @@ def test_unknown_capitalised_words_become_slots(text, hidden):
     assert shown(Slots("en", "de").hide(text)[0]) == text
 
 
-def test_a_text_with_more_values_than_slots_stays():
-    text = " ".join(str(number) for number in range(10, 19))
-    assert Slots("en", "de").hide(text) == (text, ())
+def test_values_after_the_fourth_stay():
+    hidden, values = Slots("en", "de").hide("11, 12, 13, 14, 15 and 16")
+    assert (shown(hidden), values) == ("<1>, <2>, <3>, <4>, 15 and 16", ("11", "12", "13", "14"))
 
 
 @pytest.mark.parametrize(
@@ -141,6 +142,12 @@ def test_names_are_slots_only_if_rare_capitalised_words_are_copied():
     assert learn_known_words(german) is None
 
 
+def test_damaged_known_words_are_an_error(tmp_path):
+    (tmp_path / "words.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(DataError, match="words.txt is damaged: it is not UTF-8"):
+        load_words(tmp_path / "words.txt")
+
+
 def test_known_words_are_read_as_written(tmp_path):
     save_words(KNOWN, tmp_path / "words.txt")
     assert load_words(tmp_path / "words.txt") == KNOWN
@@ -182,3 +189,10 @@ def test_a_segment_keeps_the_values_of_its_slots():
     assert segment.source_ids == tokenizer.encode_sentence(segment.text)
     prefix_ids = segment.with_prefix("Es kostet 19,99", tokenizer).prefix_ids
     assert prefix_ids == tokenizer.encode(f"Es kostet {SLOTS[0]}")
+
+
+def test_a_prefix_has_slots_for_whole_values():
+    tokenizer = CharacterTokenizer()
+    (segment,) = read_segments("12 cats in 2012.", tokenizer, slots=Slots("en", "de"))
+    prefix_ids = segment.with_prefix("Im Jahr 2012", tokenizer).prefix_ids
+    assert prefix_ids == tokenizer.encode(f"Im Jahr {SLOTS[1]}")

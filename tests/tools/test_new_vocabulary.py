@@ -4,7 +4,8 @@ import h5py
 import numpy as np
 import pytest
 
-from tools.new_vocabulary import old_ids, replace_rows
+from tools.new_vocabulary import main, old_ids, replace_rows
+from transformer_tf.errors import ConfigError
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 OLD = ["the red house is not new", "the red car is new", "a house and a car"] * 20
@@ -54,3 +55,9 @@ def test_rows(tmp_path):
         np.testing.assert_array_equal(file["embedding/vars/0"][()], [[0, 1], [4, 5], [4, 5]])
         assert file["embedding/vars/0"].dtype == "float16"
         np.testing.assert_array_equal(file["dense/vars/0"][()], other)
+
+
+def test_a_checkpoint_with_two_vocabularies_is_refused(checkpoint, tmp_path):
+    with pytest.raises(ConfigError, match="needs a shared tokenizer and tied embeddings"):
+        main(checkpoint, checkpoint / "config.yaml", tmp_path / "new", [])
+    assert not (tmp_path / "new").exists()

@@ -239,7 +239,7 @@ def _new_folder(config: Config, name: str | None) -> Path:
         name = f"{run_name(config.data)}-{time.strftime('%Y%m%d-%H%M%S')}"
     elif directory is not None:
         raise ConfigError("--name and training.directory both name the folder of the run: give one")
-    elif Path(name).name != name:
+    elif name in ("", "..") or Path(name).name != name:
         raise ConfigError(f"--name is a name without slashes, not {name!r}")
     return Path("runs") / name
 

@@ -313,6 +313,11 @@ def translate_all(
     from transformer_tf.text.corpora.lines import LineWriter, blocks
 
     with LineWriter(arguments.output, arguments.resume, total) as writer:
+        if total is not None and writer.done > total:
+            raise DataError(
+                f"--resume: {arguments.output} has {writer.done} lines already, more than the "
+                f"{total} of {arguments.input}"
+            )
         for number, block in blocks(sentences, at_a_time, skip=writer.done):
             found = translator.search(
                 block,

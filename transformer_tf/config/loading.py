@@ -145,6 +145,12 @@ def _type_error(message: str) -> str:
             "data.mix is a list of files with an optional weight, tag and swap, such as "
             "[{files: [a.tsv], weight: 0.5, tag: bt}]"
         )
+    files = re.match(r'Parser key "(data\.\w*files)"', message)
+    if files:
+        return (
+            f"{files[1]} is a list of [FILE] and [SOURCE, TARGET], such as "
+            '[["a.tsv"], ["b.en.gz", "b.de.gz"]]'
+        )
     one_type = re.fullmatch(r'Parser key "(.+?)": Expected a (.+)\. Got value: (.*)', message)
     if one_type:
         key, expected, received = one_type.groups()
@@ -192,7 +198,7 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
             f"{folder} holds no run to resume: it has no {path.name}. If the run was stopped "
             "before it wrote one, start it again"
         )
-    if not path.read_text(encoding="utf-8").strip():
+    if not path.read_bytes().strip():
         raise ConfigError(f"{path} is empty: the configuration of the run is lost")
     for override in overrides:
         key = override.partition("=")[0].strip()

@@ -66,7 +66,7 @@ class Segment:
         prefix = normalize_text(prefix)
         read = prefix.capitalize() if self.shouted and prefix.isupper() else prefix
         for slot, value in zip(SLOTS, self.target_values, strict=False):
-            read = read.replace(value, slot, 1)
+            read = re.sub(rf"(?<!\w){re.escape(value)}(?![\w-])", slot, read, count=1)
         return dataclasses.replace(self, prefix=prefix, prefix_ids=target_tokenizer.encode(read))
 
     def restore_case(self, translation: str) -> str:
