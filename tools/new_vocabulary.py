@@ -15,14 +15,14 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from transformer_tf.checkpoint import open_checkpoint, save_checkpoint
+from transformer_tf.checkpoint import BEST_WEIGHTS, open_checkpoint, save_checkpoint
 from transformer_tf.config import load_config
 from transformer_tf.errors import ConfigError
+from transformer_tf.export.folders import check_place, new_folder
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.text.slots import learn_known_words
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
-from transformer_tf.training.data import make_tokenizers
-from transformer_tf.utils.startup import run_command
+from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 
 def old_ids(new: Tokenizer, old: Tokenizer) -> list[list[int]]:
@@ -63,15 +63,14 @@ def replace_rows(path: Path, rows: list[list[int]], size: int) -> int:
     Returns:
         The number of arrays changed.
     """
+    names: list[str] = []
+
+    def collect(name: str, item: h5py.Group | h5py.Dataset) -> None:
+        if isinstance(item, h5py.Dataset) and item.shape[:1] == (size,):
+            names.append(name)
+
     with h5py.File(path, "r+") as file:
-        names: list[str] = []
-        file.visititems(
-            lambda name, item: (
-                names.append(name)
-                if isinstance(item, h5py.Dataset) and item.shape[:1] == (size,)
-                else None
-            )
-        )
+        file.visititems(collect)
         for name in names:
             old = file[name][()]
             new = np.stack([old[ids].mean(0, dtype="float32") for ids in rows]).astype(old.dtype)
@@ -84,22 +83,28 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
     """Writes the new checkpoint and prints how many sub-words keep their embedding.
 
     Raises:
+        CheckpointError: If `output` exists and is not empty.
         ConfigError: If the two languages of the old checkpoint have embeddings of their own.
     """
+    import_keras_quietly()
+    from transformer_tf.training.data import make_tokenizers
+
+    check_place(output)
     old_config, weights, old, _ = open_checkpoint(checkpoint)
     config = load_config(config_file, overrides)
     if not old_config.tokenizer.shared or old_config.model.tie_embeddings == "none":
         raise ConfigError(f"{checkpoint} needs a shared tokenizer and tied embeddings")
     config = dataclasses.replace(config, model=old_config.model)
     corpus = load_corpus(config.data)
-    output.mkdir(parents=True)
-    tokenizers = make_tokenizers(config, corpus, output)
-    if config.data.slots:
-        tokenizers[0].known_words = learn_known_words(corpus.train)
-    save_checkpoint(output, config, *tokenizers)
-    shutil.copy(weights, output / "best.weights.h5")
-    rows = old_ids(tokenizers[0], old)
-    changed = replace_rows(output / "best.weights.h5", rows, old.vocab_size)
+    with new_folder(output) as folder:
+        folder.mkdir(parents=True)
+        tokenizers = make_tokenizers(config, corpus, folder)
+        if config.data.slots:
+            tokenizers[0].known_words = learn_known_words(corpus.train)
+        save_checkpoint(folder, config, *tokenizers)
+        rows = old_ids(tokenizers[0], old)
+        shutil.copy(weights, folder / BEST_WEIGHTS)
+        changed = replace_rows(folder / BEST_WEIGHTS, rows, old.vocab_size)
     kept = sum(len(ids) == 1 for ids in rows)
     print(f"{kept} of {len(rows)} sub-words keep their embedding; {changed} arrays changed")
 
