@@ -46,6 +46,18 @@ def test_a_respelt_source_keeps_its_translation(maker):
     assert {"tom lives in boston", "Tom lives in Boston", "i dont know her"} <= seen
 
 
+def test_a_misspelt_source_differs_in_one_word_that_is_no_name(maker):
+    seen = set()
+    for source, target in several(maker.misspell):
+        original = next(s for s, t in PAIRS if t == target)
+        wrong = [(a, b) for a, b in zip(original.split(), source.split(), strict=True) if a != b]
+        assert len(wrong) == 1
+        assert wrong[0][0] not in ("Tom", "Boston.", "In", "25")
+        assert set(wrong[0][1]) <= set(wrong[0][0])
+        seen.add(wrong[0][1])
+    assert {"livse", "lies", "livves"} & seen and len(seen) > 15
+
+
 def test_joined_pairs_have_the_same_order_on_both_sides(maker):
     for source, target in several(maker.join):
         rest, other = source, target

@@ -1,4 +1,4 @@
-"""Makes variants of training pairs: informal spelling, other names and numbers, joined sentences.
+"""Makes variants of training pairs: informal spelling, typing errors, new names, joined sentences.
 
 A model trained on clean sentences alone translates lower case, sentences without a full stop and
 new names badly. Some variants change the case and the punctuation of the source and keep its
@@ -24,6 +24,7 @@ _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _FINAL_MARKS = ".!?…"
 _COMMON_SHARE = 0.02  # a name is in lower case in at most this share of its occurrences
 _SHORTEST_NAME = 3
+_SHORTEST_MISSPELT = 4
 _MAX_WORDS = 50_000  # used to learn the spelling of invented names
 _TRIALS = 20  # for each variant, because some pairs have no variant
 _TOP_LEVEL = ("com", "org", "net", "de", "eu", "info", "io", "edu")
@@ -93,7 +94,8 @@ class VariantMaker:
             if shared_numbers(source, target):
                 self._numbered.append(index)
         self._kinds = {
-            self.respell: 0.45,
+            self.respell: 0.35,
+            self.misspell: 0.1,
             self.join: 0.2,
             self.rename: 0.15,
             self.renumber: 0.1,
@@ -112,6 +114,23 @@ class VariantMaker:
     def respell(self) -> Pair | None:
         """Writes the source in lower case, without its final mark or without apostrophes."""
         return self._respelt(self._choose())
+
+    def misspell(self) -> Pair | None:
+        """Makes a typing error in a word of the source: letters swapped, missing or doubled."""
+        source, target = self._choose()
+        words = [
+            match
+            for match in _WORD.finditer(source)
+            if len(match[0]) >= _SHORTEST_MISSPELT and match[0] not in target  # names stay
+        ]
+        if not words:
+            return None
+        word = self._random.choice(words)
+        place = self._random.randrange(word.start() + 1, word.end() - 1)  # the first letter stays
+        first, second = source[place : place + 2]
+        wrong = self._random.choice((second + first, first, first + first + second))
+        misspelt = source[:place] + wrong + source[place + 2 :]
+        return (misspelt, target) if misspelt != source else None
 
     def join(self) -> Pair | None:
         """Joins two to four pairs into one line."""
