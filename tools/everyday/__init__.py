@@ -1,0 +1,161 @@
+"""English-German pairs of daily life that Tatoeba lacks, for training `checkpoints/en-de`.
+
+`expressions.tsv` has greetings, wishes, idioms, requests and errands, written for this project. The
+pairs made here have values: clock times in words, dates, prices, years and names, often several in
+one sentence. No sentence of `examples/challenge.tsv` is among them.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tools.everyday.templates import CITIES, MONTHS, NAMES, NUMBERS, TEMPLATES
+
+__all__ = ["expressions", "value_pairs"]
+
+Pair = tuple[str, str]
+
+_VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnprstvwz"
+
+
+def expressions() -> list[Pair]:
+    """Returns the pairs of `expressions.tsv`."""
+    lines = (Path(__file__).parent / "expressions.tsv").read_text(encoding="utf-8").splitlines()
+    return [(source, target) for source, target in (line.split("\t") for line in lines)]
+
+
+def value_pairs(count: int, seed: int = 0) -> Iterator[Pair]:
+    """Yields distinct pairs with random values, evenly over the templates.
+
+    Args:
+        count: Number of pairs. A template with few values gives fewer than its share.
+        seed: Seed of the values.
+    """
+    draw = random.Random(seed)
+    seen: set[Pair] = set()
+    for number in range(count):
+        source, target = TEMPLATES[number % len(TEMPLATES)]
+        values = {
+            place: _value(place.rstrip("0123456789"), draw)
+            for place in sorted(set(re.findall(r"\{(\w+)\}", source)))
+        }
+        pair = (
+            source.format(**{place: value[0] for place, value in values.items()}),
+            target.format(**{place: value[1] for place, value in values.items()}),
+        )
+        source, target = (side[0].upper() + side[1:].replace("m..", "m.") for side in pair)
+        pair = source, target
+        if pair not in seen:
+            seen.add(pair)
+            yield pair
+
+
+def _value(kind: str, draw: random.Random) -> Pair:
+    """Returns a value as it is written in English and in German."""
+    if kind == "clock":  # half past three
+        return _clock(draw)
+    if kind == "time":  # 17:42
+        time = f"{draw.randint(0, 23)}:{draw.randrange(60):02}"
+        return time, f"{time} Uhr"
+    if kind == "ampm":  # 3 p.m.
+        hour, minute, half = draw.randint(1, 12), draw.choice(("", "", ":15", ":30", ":45")), "ap"
+        half = draw.choice(half)
+        spelt = draw.choice((f" {half}.m.", f" {half}m", f"{half}m"))
+        return f"{hour}{minute}{spelt}", f"{hour % 12 + 12 * (half == 'p')}{minute} Uhr"
+    if kind in ("date", "day"):  # with a year, without
+        return _date(draw, year=kind == "date")
+    if kind == "money":  # $19.99
+        return _money(draw)
+    if kind == "amount":  # 1,250
+        amount = f"{draw.randint(11, 99_999):,}"
+        return amount, amount.replace(",", ".")
+    if kind == "small":
+        return (str(draw.randint(11, 99)),) * 2
+    if kind == "decimal":
+        decimal = f"{draw.randint(1, 99)}.{draw.randint(1, 9)}"
+        return decimal, decimal.replace(".", ",")
+    if kind == "year":
+        return (str(draw.randint(1750, 2049)),) * 2
+    if kind == "name":
+        return (draw.choice(NAMES) if draw.random() < 0.4 else _invented(draw),) * 2
+    if kind == "surname":
+        return (_invented(draw),) * 2
+    if kind == "city":
+        return draw.choice(CITIES) if draw.random() < 0.6 else (_invented(draw),) * 2
+    if kind == "weekday":
+        return draw.choice(WEEKDAYS)
+    if kind == "number":  # two to twelve, in words
+        return NUMBERS[draw.randint(2, 12)]
+    raise ValueError(f"unknown kind of value: {kind}")
+
+
+WEEKDAYS = (
+    ("Monday", "Montag"),
+    ("Tuesday", "Dienstag"),
+    ("Wednesday", "Mittwoch"),
+    ("Thursday", "Donnerstag"),
+    ("Friday", "Freitag"),
+    ("Saturday", "Samstag"),
+    ("Sunday", "Sonntag"),
+)
+
+
+def _clock(draw: random.Random) -> Pair:
+    hour = draw.randint(1, 12)
+    following = hour % 12 + 1
+    here, there = NUMBERS[hour], NUMBERS[following]
+    way = draw.choice(("half", "half", "quarter past", "quarter to", "past", "to", "full"))
+    if way == "half":
+        return f"half past {here[0]}", f"halb {there[1]}"
+    if way == "full":
+        return f"{here[0]} o'clock", f"{'ein' if hour == 1 else here[1]} Uhr"
+    before = way.endswith("to")
+    english, german = (there[0], there[1]) if before else (here[0], here[1])
+    if "quarter" in way:
+        article = draw.choice(("a ", ""))
+        return f"{article}{way} {english}", f"Viertel {'vor' if before else 'nach'} {german}"
+    minutes = draw.choice((("five", "fünf"), ("ten", "zehn"), ("twenty", "zwanzig")))
+    return f"{minutes[0]} {way} {english}", f"{minutes[1]} {'vor' if before else 'nach'} {german}"
+
+
+def _date(draw: random.Random, year: bool) -> Pair:
+    day, (month, monat) = draw.randint(1, 28), draw.choice(MONTHS)
+    ending = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}.get(day, "th")
+    english = draw.choice(
+        (
+            f"{day} {month}",
+            f"{month} {day}",
+            f"{month} {day}{ending}",
+            f"the {day}{ending} of {month}",
+        )
+    )
+    german = f"{day}. {monat}"
+    if not year:
+        return english, german
+    number = draw.randint(1890, 2039)
+    comma = "," if english.startswith(month) else ""
+    return f"{english}{comma} {number}", f"{german} {number}"
+
+
+def _money(draw: random.Random) -> Pair:
+    cents = f".{draw.choice((50, 99, 95, 20, 75, draw.randint(1, 98))):02}"
+    amount = f"{draw.randint(1, 999)}{cents if draw.random() < 0.7 else ''}"
+    german = amount.replace(".", ",")
+    return draw.choice(
+        (
+            (f"${amount}", f"{german} Dollar"),
+            (f"£{amount}", f"{german} Pfund"),
+            (f"€{amount}", f"{german} Euro"),
+            (f"{amount} euros", f"{german} Euro"),
+            (f"{amount} dollars", f"{german} Dollar"),
+        )
+    )
+
+
+def _invented(draw: random.Random) -> str:
+    syllables = range(draw.randint(2, 4))
+    name = "".join(draw.choice(_CONSONANTS) + draw.choice(_VOWELS) for _ in syllables)
+    return (name + draw.choice(("", "", "n", "r", "s", "k", "tz", "ski"))).capitalize()
