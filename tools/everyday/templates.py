@@ -129,9 +129,9 @@ TEMPLATES = (
     ("{name} sold the house to {name2} in {year}.", "{name} hat {name2} das Haus {year} verkauft."),
     ("In {year} the house cost {money}.", "Im Jahr {year} kostete das Haus {money}."),
     ("I bought it in {year} for {money}.", "Ich habe es {year} für {money} gekauft."),
-    ("{name} gave {money} to {name2} in {year}.", "{name} hat {name2} {year} {money} gegeben."),
-    ("He earned {money} in {year}.", "Er hat {year} {money} verdient."),
-    ("The city had {amount} inhabitants in {year}.", "Die Stadt hatte {year} {amount} Einwohner."),
+    ("{name} gave {name2} {money} in {year}.", "{year} hat {name} {name2} {money} gegeben."),
+    ("He earned {money} in {year}.", "Im Jahr {year} hat er {money} verdient."),
+    ("In {year} the city had {amount} people.", "{year} hatte die Stadt {amount} Einwohner."),
     # Prices
     ("The shirt costs {money}.", "Das Hemd kostet {money}."),
     ("The shoes cost {money}.", "Die Schuhe kosten {money}."),

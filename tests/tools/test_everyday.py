@@ -1,0 +1,48 @@
+import re
+from pathlib import Path
+
+from tools.everyday import expressions, value_pairs
+from tools.everyday.templates import TEMPLATES
+from transformer_tf.text.corpora.cleaning import fold
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_value_pairs_are_distinct_and_repeatable():
+    pairs = list(value_pairs(2_000))
+    assert len(set(pairs)) == len(pairs) > 1_500
+    assert pairs == list(value_pairs(2_000))
+    assert not any(
+        "{" in side or not side[0].isupper() for pair in pairs for side in pair if side[0].isalpha()
+    )
+
+
+def test_both_sides_of_a_template_have_the_same_values():
+    for source, target in TEMPLATES:
+        places = re.findall(r"\{\w+\}", source)
+        assert sorted(places) == sorted(re.findall(r"\{\w+\}", target)), source
+
+
+def test_clock_times():
+    times = dict(pair for pair in value_pairs(12_000) if re.fullmatch(r"It is [a-z' ]+\.", pair[0]))
+    assert times["It is half past twelve."] == "Es ist halb eins."
+    assert times["It is one o'clock."] == "Es ist ein Uhr."
+    assert times["It is a quarter to one."] == "Es ist Viertel vor eins."
+    assert times["It is ten past three."] == "Es ist zehn nach drei."
+
+
+def test_afternoon_times():
+    pairs = dict(value_pairs(20_000))
+    times = {
+        source: target for source, target in pairs.items() if source.startswith("Let's meet at 12")
+    }
+    assert times["Let's meet at 12 a.m."] == "Treffen wir uns um 0 Uhr."
+    assert times["Let's meet at 12 p.m."] == "Treffen wir uns um 12 Uhr."
+
+
+def test_no_sentence_of_the_challenge_is_trained():
+    lines = (ROOT / "examples" / "challenge.tsv").read_text(encoding="utf-8").splitlines()
+    challenge = {fold(line.split("\t")[1]) for line in lines if "\t" in line}
+    trained = {fold(source) for source, _ in (*expressions(), *value_pairs(12_000))}
+    assert len(challenge) == 150
+    assert not challenge & trained
