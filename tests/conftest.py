@@ -1,6 +1,15 @@
 """What several tests share."""
 
+# ruff: noqa: E402
+
 import os
+
+# Each worker of pytest-xdist keeps to one processor: threads of two workers on all processors
+# would wait for each other.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+if WORKER and hasattr(os, "sched_setaffinity"):
+    processors = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {processors[int(WORKER.removeprefix("gw")) % len(processors)]})
 
 import numpy as np
 import pytest
@@ -9,7 +18,7 @@ from transformer_tf.utils.startup import import_keras_quietly
 
 import_keras_quietly()
 
-import keras  # noqa: E402
+import keras
 
 # Each size a different prime, so that a swapped axis fails.
 BATCH, SOURCE_LEN, TARGET_LEN = 2, 7, 5

@@ -36,7 +36,7 @@ class AutoEngine:
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Translates sentences: see `NumpyEngine.search` and `KerasEngine.search`."""
+        """Translates sentences: see `Engine.search`."""
         engine: Engine = self.numpy_engine
         if unsupported(options):
             if self._keras_engine is None:
@@ -47,5 +47,5 @@ class AutoEngine:
     def attend(
         self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
     ) -> list[dict[str, np.ndarray]]:
-        """Returns the attention scores of given translations: see `NumpyEngine.attend`."""
+        """Returns the attention scores of given translations: see `Engine.attend`."""
         return self.numpy_engine.attend(sources, target_inputs)

@@ -89,7 +89,7 @@ class CTranslate2Engine:
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Translates sentences: see `KerasEngine.search`.
+        """Translates sentences: see `Engine.search`.
 
         With a temperature, the same seed gives the same draws only in a new process.
 

@@ -65,22 +65,7 @@ class KerasEngine:
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Translates sentences.
-
-        Args:
-            sources: The source ids of each sentence, start and end included.
-            options: The search options.
-            prefixes: The first tokens of each translation.
-            progress: Called with the number of sentences of each batch that is done.
-            numbers: The number of each sentence, which its random draws depend on; by default its
-                index in `sources`.
-
-        Returns:
-            For each sentence its `n_best` hypotheses, best first.
-
-        Raises:
-            ConfigError: If `max_length` is larger than the number of learned positions.
-        """
+        """Translates sentences: see `Engine.search`."""
         model = self.model
         if model.position == "learned" and options.max_length > model.max_length:
             raise ConfigError(
@@ -114,19 +99,7 @@ class KerasEngine:
     def attend(
         self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
     ) -> list[dict[str, np.ndarray]]:
-        """Returns the attention scores of given translations.
-
-        One pass over each whole translation gives the scores of all steps of its search, since the
-        decoder is causal.
-
-        Args:
-            sources: The source ids of each sentence, start and end included.
-            target_inputs: The decoder's input ids of each sentence, start included.
-
-        Returns:
-            For each sentence a dictionary of three arrays
-            `(num_layers, num_heads, query_len, key_len)`: `encoder`, `decoder` and `cross`.
-        """
+        """Returns the attention scores of given translations: see `Engine.attend`."""
         found: list[dict[str, np.ndarray]] = [{} for _ in sources]
         order = sorted(range(len(sources)), key=lambda index: len(sources[index]))
         for batch in _batches(order, ATTEND_BATCH_SIZE):

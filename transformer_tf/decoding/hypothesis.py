@@ -42,9 +42,37 @@ class Engine(Protocol):
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Returns the hypotheses of each sentence of ids, the best first."""
+        """Translates sentences of token ids.
+
+        Args:
+            sources: The source ids of each sentence, start and end included.
+            options: The search options.
+            prefixes: The first tokens of each translation.
+            progress: Called with the number of sentences of each batch that is done.
+            numbers: The number of each sentence, which its random draws depend on; by default its
+                index in `sources`.
+
+        Returns:
+            For each sentence its `n_best` hypotheses, the best first.
+
+        Raises:
+            ConfigError: If the engine does not support an option, or if `max_length` is larger
+                than the number of learned positions.
+        """
 
     def attend(
         self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
     ) -> list[dict[str, np.ndarray]]:
-        """Returns the attention scores of each pair of ids, as in `Attention.scores`."""
+        """Returns the attention scores of given translations.
+
+        One pass over each whole translation gives the scores of all steps of its search, since the
+        decoder is causal.
+
+        Args:
+            sources: The source ids of each sentence, start and end included.
+            target_inputs: The decoder's input ids of each sentence, start included.
+
+        Returns:
+            For each sentence a dictionary of three arrays
+            `(num_layers, num_heads, query_len, key_len)`: `encoder`, `decoder` and `cross`.
+        """

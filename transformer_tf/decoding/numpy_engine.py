@@ -70,22 +70,7 @@ class NumpyEngine:
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Translates sentences.
-
-        Args:
-            sources: The source ids of each sentence, start and end included.
-            options: The search options.
-            prefixes: The first tokens of each translation.
-            progress: Called with the number of sentences of each batch that is done.
-            numbers: Not used: there are no random draws.
-
-        Returns:
-            For each sentence its `n_best` hypotheses, the best first.
-
-        Raises:
-            ConfigError: If this engine does not support an option, or if `max_length` is larger
-                than the number of learned positions.
-        """
+        """Translates sentences: see `Engine.search`."""
         check_supported(options)
         learned = self.model.target_embedding[1:]
         if learned and options.max_length > len(learned[0]):
@@ -121,16 +106,7 @@ class NumpyEngine:
     def attend(
         self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
     ) -> list[dict[str, np.ndarray]]:
-        """Returns the attention scores of given translations: see `KerasEngine.attend`.
-
-        Args:
-            sources: The source ids of each sentence, start and end included.
-            target_inputs: The decoder's input ids of each sentence, start included.
-
-        Returns:
-            For each sentence a dictionary of three arrays
-            `(num_layers, num_heads, query_len, key_len)`: `encoder`, `decoder` and `cross`.
-        """
+        """Returns the attention scores of given translations: see `Engine.attend`."""
         found: list[dict[str, np.ndarray]] = [{} for _ in sources]
         order = sorted(range(len(sources)), key=lambda index: len(sources[index]))
         for begin in range(0, len(order), ATTEND_BATCH_SIZE):
