@@ -1,8 +1,11 @@
 import re
+import sys
 from pathlib import Path
 
 from tools.everyday import expressions, value_pairs
+from tools.everyday.__main__ import main
 from tools.everyday.templates import TEMPLATES
+from tools.everyday.words import NOUNS, find_genders, gender_of, rare_words, word_pairs
 from transformer_tf.text.corpora.cleaning import fold
 
 ROOT = Path(__file__).parents[2]
@@ -39,3 +42,68 @@ def test_no_sentence_of_the_challenge_is_trained():
     trained = {fold(source) for source, _ in (*expressions(), *value_pairs(12_000))}
     assert len(challenge) > 140
     assert not challenge & trained
+
+
+GERMAN = [
+    "Ich sehe eine Maschine.",
+    "Das Haus hat einen Boden.",
+    "Wo ist das Haus?",
+    "Der Hund bellt.",
+]
+
+
+def test_genders_are_learned_from_articles_and_last_parts():
+    genders = find_genders(GERMAN)
+    assert genders == {"Maschine": "f", "Boden": "m", "Haus": "n"}
+    compounds = ("Spülmaschine", "Dachboden", "Hochhaus", "Zeitung", "Hund")
+    assert [gender_of(noun, genders) for noun in compounds] == ["f", "m", "n", "f", None]
+
+
+def test_rare_words_are_used_and_not_yet_trained():
+    dictionary = [
+        ("dishwasher", "Tellerwäscher"),
+        ("dishwasher", "Spülmaschine"),
+        ("house", "Haus"),
+        ("to rinse", "spülen"),
+        ("axolotl", "Axolotl"),
+    ]
+    pairs = [("The house is big.", "Das Haus ist groß.")] * 40
+    english = ["Rinse it in the dishwasher."] * 3
+    german = ["Die Spülmaschine läuft."]
+    words = list(rare_words(dictionary, pairs, english, german))
+    assert words == [("dishwasher", "Spülmaschine"), ("to rinse", "spülen")]
+
+
+def test_words_in_sentences():
+    words = [("dishwasher", "Spülmaschine"), ("to rinse", "spülen"), ("icy", "eisig")]
+    pairs = list(word_pairs([*words, ("lion", "Löwe")], {"Maschine": "f", "Löwe": "m"}))
+    assert len(pairs) == 12  # none of the weak noun
+    nouns = dict(word_pairs(words[:1], {"Maschine": "f"}, each=len(NOUNS)))
+    assert nouns["He bought a new dishwasher."] == "Er hat eine neue Spülmaschine gekauft."
+    assert nouns["The dishwasher is over there."] == "Die Spülmaschine ist da drüben."
+    attic = dict(word_pairs([("attic", "Dachboden")], {"Boden": "m"}, each=len(NOUNS)))
+    assert attic["I need an attic."] == "Ich brauche einen Dachboden."
+
+
+def test_the_command_writes_three_files(tmp_path, monkeypatch):
+    (tmp_path / "dictionary.tsv").write_text("dishwasher\tSpülmaschine\n")
+    (tmp_path / "pairs.tsv").write_text("I see.\tIch sehe eine Maschine.\n")
+    (tmp_path / "en.txt").write_text("dishwasher\n" * 3)
+    (tmp_path / "de.txt").write_text("Ich will eine Maschine.\n")
+    files = {
+        "dictionary": "dictionary.tsv",
+        "pairs": "pairs.tsv",
+        "english": "en.txt",
+        "german": "de.txt",
+    }
+    options = [word for name, file in files.items() for word in (f"--{name}", str(tmp_path / file))]
+    monkeypatch.setattr(sys, "argv", ["everyday", str(tmp_path / "out"), *options])
+    main()
+    lines = (tmp_path / "out" / "words.tsv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+    assert all("Spülmaschine" in line for line in lines)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "expressions.tsv",
+        "values.tsv",
+        "words.tsv",
+    }

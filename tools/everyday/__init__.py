@@ -2,7 +2,8 @@
 
 `expressions.tsv` has greetings, wishes, idioms, requests and errands, written for this project. The
 pairs made here have values: clock times in words, dates, prices, years and names, often several in
-one sentence. No sentence of `examples/challenge.tsv` is among them.
+one sentence. No sentence of `examples/challenge.tsv` is among them. `tools.everyday.words` puts
+the rare words of a dictionary into sentences.
 """
 
 from __future__ import annotations

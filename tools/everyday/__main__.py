@@ -1,13 +1,56 @@
-"""Writes the pairs as files for `data.mix`: `python -m tools.everyday FOLDER`."""
+r"""Writes English-German pairs as files for `data.mix`.
 
-import sys
+python -m tools.everyday FOLDER \
+    [--dictionary FILE --pairs FILE ... --english FILE ... --german FILE ...]
+
+`expressions.tsv` and `values.tsv` need nothing. `words.tsv` has rare words in sentences: it needs a
+dictionary and the training pairs (English, tab, German), and text of both languages.
+"""
+
+import argparse
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tools.everyday import expressions, value_pairs
+from tools.everyday.words import Pair, find_genders, rare_words, word_pairs
+from transformer_tf.text.corpora.archives import open_text
+from transformer_tf.text.corpora.lines import iterate_lines, write_lines
+from transformer_tf.text.corpora.pair_files import read_pairs
+
+
+def read_text(paths: Iterable[Path]) -> Iterator[str]:
+    """Yields the lines of files, which may be compressed."""
+    for path in paths:
+        with open_text(path) as file:
+            yield from iterate_lines(file, str(path))
+
+
+def read_all_pairs(paths: Iterable[Path]) -> list[Pair]:
+    """Returns the English-German pairs of files."""
+    removed = dict.fromkeys(("wrong column count", "not UTF-8"), 0)
+    return [pair for path in paths for pair in read_pairs([path], ("en", "de"), removed)]
+
+
+def main() -> None:
+    """Runs the command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--dictionary", type=Path, metavar="FILE")
+    for name in ("pairs", "english", "german"):
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", nargs="+", default=[])
+    arguments = parser.parse_args()
+    found = {"expressions": expressions(), "values": value_pairs(12_000)}
+    if arguments.dictionary:
+        pairs = read_all_pairs(arguments.pairs)
+        english = [*read_text(arguments.english), *(source for source, _ in pairs)]
+        german = [*read_text(arguments.german), *(target for _, target in pairs)]
+        words = rare_words(read_all_pairs([arguments.dictionary]), pairs, english, german)
+        found["words"] = word_pairs(words, find_genders(german))
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for name, each in found.items():
+        lines = (f"{source}\t{target}" for source, target in each)
+        write_lines(arguments.folder / f"{name}.tsv", lines)
+
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, pairs in (("expressions", expressions()), ("values", value_pairs(12_000))):
-        text = "".join(f"{source}\t{target}\n" for source, target in pairs)
-        (folder / f"{name}.tsv").write_text(text, encoding="utf-8")
+    main()
