@@ -44,7 +44,7 @@ _FORMS = {
     "f": ("die", "die", "eine", "eine", "diese", "neue", "meine"),
     "n": ("das", "das", "ein", "ein", "dieses", "neues", "mein"),
 }
-NOUNS = (
+NOUNS: tuple[Pair, ...] = (
     ("Where is the {n}?", "Wo ist {the} {N}?"),
     ("I can't find the {n}.", "Ich kann {the4} {N} nicht finden."),
     ("The {n} is over there.", "{the} {N} ist da drüben."),
@@ -58,7 +58,7 @@ NOUNS = (
     ("The {n} that I saw was old.", "{the} {N}, {the4} ich gesehen habe, war alt."),
     ("There was a {n} and nothing else.", "Da war {a} {N} und sonst nichts."),
 )
-VERBS = (
+VERBS: tuple[Pair, ...] = (
     ("I want to {v}.", "Ich will {V}."),
     ("Can you {v}?", "Kannst du {V}?"),
     ("She doesn't have to {v}.", "Sie muss nicht {V}."),
@@ -66,7 +66,7 @@ VERBS = (
     ("He will {v} tomorrow.", "Er wird morgen {V}."),
     ("You must not {v} here.", "Du darfst hier nicht {V}."),
 )
-ADJECTIVES = (
+ADJECTIVES: tuple[Pair, ...] = (
     ("It is very {a}.", "Es ist sehr {A}."),
     ("That's not {a}.", "Das ist nicht {A}."),
     ("I think it was {a}.", "Ich glaube, es war {A}."),
@@ -82,9 +82,9 @@ def find_genders(sentences: Iterable[str]) -> dict[str, str]:
             for index, points in enumerate(_EVIDENCE[article.lower()]):
                 seen[noun][index] += points
     genders = {}
-    for noun, points in seen.items():
-        if max(points) >= 3 and max(points) > 0.6 * sum(points):
-            genders[noun] = "mfn"[points.index(max(points))]
+    for noun, evidence in seen.items():
+        if max(evidence) >= 3 and max(evidence) > 0.6 * sum(evidence):
+            genders[noun] = "mfn"[evidence.index(max(evidence))]
     return genders
 
 

@@ -127,7 +127,7 @@ class VariantMaker:
             return None
         word = self._random.choice(words)
         place = self._random.randrange(word.start() + 1, word.end() - 1)  # the first letter stays
-        first, second = source[place : place + 2]
+        first, second = source[place], source[place + 1]
         wrong = self._random.choice((second + first, first, first + first + second))
         misspelt = source[:place] + wrong + source[place + 2 :]
         return (misspelt, target) if misspelt != source else None
