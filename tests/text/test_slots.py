@@ -40,6 +40,7 @@ def shown(text):
         ("On 12/05/2021 call 555-1234.", "On <1> call <2>.", ["12/05/2021", "555-1234"]),
         ("Three dogs, 3 cats, A4, 1990s.", "Three dogs, 3 cats, A4, 1990s.", []),
         ("At 11 p.m. or 11:30 am, room 11.", "At 11 p.m. or 11:30 am, room <1>.", ["11"]),
+        ("At 11:30pm, 12.5kg of it.", "At 11:30pm, 12.5kg of it.", []),
         ("See www.a.com/b?c=1.", "See <1>.", ["www.a.com/b?c=1"]),
         ("Mail j.doe@example.co.uk, please.", "Mail <1>, please.", ["j.doe@example.co.uk"]),
         ("Visit example.com!", "Visit <1>!", ["example.com"]),

@@ -46,7 +46,7 @@ _ADDRESS = re.compile(
     r"(?:https?://|www\.)[^\s<>\"]+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|de|eu|info|io|uk|at|ch|es|fr|it)\b(?:/[^\s<>\"]*\w)?"
 )
-_NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,:/-]\d+)*(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:[.,:/-]\d+)*(?!\w|[.,:/-]\d)")
 _AM_PM = re.compile(r" ?[ap]\.?m\b")  # these numbers may change: German has 23 Uhr for 11 p.m.
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?:-[^\W\d_]+)*")
 _SENTENCE_START = re.compile(rf"(?:^|[.!?…:;]|[{''.join(TAGS)}])[\s\"“”„«»‘’'(–—-]*$")

@@ -14,7 +14,8 @@ const ADDRESS = new RegExp(String.raw`(?:https?:\/\/|www\.)[^\s<>"]+(?:${W}|\/)`
   + String.raw`|(?<!${W})(?:${W}|-)+(?:\.(?:${W}|-)+)*`
   + String.raw`\.(?:com|org|net|edu|gov|de|eu|info|io|uk|at|ch|es|fr|it)(?!${W})(?:\/[^\s<>"]*${W})?`,
 "gu");
-const NUMBER = new RegExp(String.raw`(?<!${W}|[.,:/\-])\p{Nd}+(?:[.,:/\-]\p{Nd}+)*(?!${W})`, "gu");
+const NUMBER = new RegExp(String.raw`(?<!${W}|[.,:/\-])\p{Nd}+(?:[.,:/\-]\p{Nd}+)*(?!${W}|[.,:/\-]\p{Nd})`,
+  "gu");
 const AM_PM = new RegExp(String.raw`^ ?[ap]\.?m(?!${W})`, "u");
 const WORD = new RegExp(String.raw`(?<!${W}|['’\-])\p{L}+(?:-\p{L}+)*`, "gu");
 const SENTENCE_START = /(?:^|[.!?…:;])[\s"“”„«»‘’'(–—-]*$/u;
