@@ -213,7 +213,7 @@ class Translator:
             prefixes: The first words of each translation, "" for none.
             on_cut: Called with each text that is too long for the model, and its number of
                 segments.
-            progress: Whether to show a progress bar on stderr.
+            progress: Whether to show a progress bar on stderr, if it is a terminal.
             first_number: Number of the first text. Random draws depend on a text's number, so for
                 a part of a longer list, give the index of its first text.
             **options: Changes to `self.options` for this call, such as `beam_size=4`.
@@ -248,10 +248,9 @@ class Translator:
             if progress:
                 from tqdm import tqdm  # imported only if needed: it takes 40 ms
 
-                bar = stack.enter_context(
-                    tqdm(total=len(segments), desc="translating", unit="line")
-                )
-                update = bar.update
+                # None disables the bar unless stderr is a terminal.
+                bar = tqdm(total=len(segments), desc="translating", unit="line", disable=None)
+                update = stack.enter_context(bar).update
             hypotheses = self._find(segments, settings, any(prefixes), update)
         translations = self._write(segments, hypotheses, settings)
         return [
