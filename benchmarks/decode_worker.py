@@ -28,7 +28,7 @@ def ours(folder: Path, threads: int) -> Translate:
 
     import_keras_quietly()
     from transformer_tf.checkpoint import load_checkpoint
-    from transformer_tf.decoding import KerasEngine
+    from transformer_tf.decoding.engine import KerasEngine
 
     _, model, _, target = load_checkpoint(folder)
     engine = KerasEngine(model, target.start_id, target.end_id)

@@ -168,7 +168,7 @@ class Transformer(keras.Model):
         encoded, encoder_scores = self.encode(
             source, return_attention_scores=True, training=training
         )
-        hidden, scores = self._decode(
+        hidden, scores = self.decode(
             inputs["target_input"], encoded, padding_mask(source, self.pad_id), training
         )
         return hidden, {"encoder": encoder_scores, **scores}
@@ -216,34 +216,21 @@ class Transformer(keras.Model):
             training=training,
         )
 
-    def decode(
-        self,
-        target_input,
-        encoded,
-        cross_attention_mask,
-        return_attention_scores=False,
-        training=None,
-    ):
-        """Computes the logits of the token after each token of `target_input`.
+    def decode(self, target_input, encoded, cross_attention_mask, training=None):
+        """Decodes the target, given the encoded source.
 
         Args:
             target_input: Integer tensor `(batch, target_len)` that begins with the start token.
             encoded: Tensor `(batch, source_len, d_model)`, the output of `encode`.
             cross_attention_mask: Boolean tensor `(batch, 1, 1, source_len)`, the padding mask of
                 the source.
-            return_attention_scores: Whether to also return the attention scores.
             training: Whether to apply dropout.
 
         Returns:
-            `float32` logits `(batch, target_len, target_vocab_size)`; with
-            `return_attention_scores`, a tuple of the logits and a dictionary
-            `{"decoder": [...], "cross": [...]}` of each layer's scores.
+            Tensor `(batch, target_len, d_model)`, from which `project` computes the logits of the
+            token after each token of `target_input`, and a dictionary
+            `{"decoder": [...], "cross": [...]}` of each layer's attention scores.
         """
-        hidden, scores = self._decode(target_input, encoded, cross_attention_mask, training)
-        logits = self.project(hidden)
-        return (logits, scores) if return_attention_scores else logits
-
-    def _decode(self, target_input, encoded, cross_attention_mask, training):
         length = ops.shape(target_input)[1]
         attention_mask = ops.logical_and(
             padding_mask(target_input, self.pad_id), causal_mask(length)

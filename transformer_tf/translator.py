@@ -115,9 +115,10 @@ class Translator:
 
         config, weights, source, target = checkpoint.open_checkpoint(folder, overrides)
 
+        @functools.cache
         def load_keras_engine() -> Engine:
             import_keras_quietly()
-            from transformer_tf.decoding import KerasEngine
+            from transformer_tf.decoding.engine import KerasEngine
 
             model = checkpoint.build_model(config, source, target, config.decoding.precision)
             checkpoint.load_weights(model, weights)
@@ -127,15 +128,13 @@ class Translator:
         if engine == "keras" or (engine == "auto" and config.decoding.precision != "float32"):
             loaded = load_keras_engine()
         else:
-            from transformer_tf.decoding.auto_engine import AutoEngine
             from transformer_tf.decoding.numpy_engine import NumpyEngine, check_supported
 
             if engine == "numpy":
                 check_supported(config.decoding)
             model = checkpoint.load_numpy_model(config, weights, source, target)
-            loaded = NumpyEngine(model, target.start_id, target.end_id)
-            if engine == "auto":
-                loaded = AutoEngine(loaded, load_keras_engine)
+            fallback = load_keras_engine if engine == "auto" else None
+            loaded = NumpyEngine(model, target.start_id, target.end_id, fallback=fallback)
         return cls._with_settings(loaded, config, source, target)
 
     @classmethod
@@ -150,7 +149,7 @@ class Translator:
             source: The source tokenizer.
             target: The target tokenizer.
         """
-        from transformer_tf.decoding import KerasEngine
+        from transformer_tf.decoding.engine import KerasEngine
 
         engine = KerasEngine(model, target.start_id, target.end_id)
         return cls._with_settings(engine, config, source, target)

@@ -7,7 +7,7 @@ from benchmarks.decode_worker import count, ours, tutorial
 from benchmarks.process import WorkerProcess
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import DecodingConfig
-from transformer_tf.decoding import KerasEngine
+from transformer_tf.decoding.engine import KerasEngine
 from transformer_tf.errors import TransformerTFError
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
 from transformer_tf.config import DecodingConfig
-from transformer_tf.decoding import KerasEngine
+from transformer_tf.decoding.engine import KerasEngine
 from transformer_tf.errors import ConfigError
 from transformer_tf.text.batching.batches import pad
 

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
 from tests.test_numpy_transformer import KINDS, to_numpy
 from transformer_tf.config import DecodingConfig
-from transformer_tf.decoding import KerasEngine
+from transformer_tf.decoding.engine import KerasEngine
 from transformer_tf.decoding.numpy_engine import NumpyEngine, top_k
 from transformer_tf.errors import ConfigError
 

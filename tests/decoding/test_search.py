@@ -8,8 +8,8 @@ import pytest
 from keras import ops
 
 from transformer_tf.config import DecodingConfig
-from transformer_tf.decoding import BeamSearch, GreedySearch
-from transformer_tf.decoding.greedy import _uniform, sentence_seeds
+from transformer_tf.decoding.beam import BeamSearch
+from transformer_tf.decoding.greedy import GreedySearch, _uniform, sentence_seeds
 from transformer_tf.decoding.search import arg_max, top_k
 
 VOCAB, END = 5, 4

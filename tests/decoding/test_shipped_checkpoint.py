@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from transformer_tf.checkpoint import build_model, load_numpy_model, load_weights, open_checkpoint
-from transformer_tf.decoding import KerasEngine
+from transformer_tf.decoding.engine import KerasEngine
 from transformer_tf.decoding.numpy_engine import NumpyEngine
 from transformer_tf.text.corpora.corpus import load_held_out
 

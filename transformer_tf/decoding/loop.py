@@ -76,14 +76,7 @@ def translate_ids(
 def _update_mask(mask, is_token, parent, step):
     """Lets each hypothesis attend to its parent's tokens and to its own newest token.
 
-    Args:
-        mask: Boolean tensor `(batch, beam_size, max_length · beam_size)`.
-        is_token: Boolean tensor `(batch, beam_size)`: whether the newest token is not padding.
-        parent: Integer tensor `(batch, beam_size)`.
-        step: The index of the step.
-
-    Returns:
-        The updated mask.
+    The mask is `(batch, beam_size, max_length · beam_size)`, the others `(batch, beam_size)`.
     """
     beam_size = mask.shape[1]
     if beam_size > 1:

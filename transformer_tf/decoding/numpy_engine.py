@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from transformer_tf.config.schema import DecodingConfig
-from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.decoding.hypothesis import Engine, Hypothesis
 from transformer_tf.errors import ConfigError
 from transformer_tf.numpy_transformer import NumpyTransformer, position_table
 from transformer_tf.utils.startup import available_cpus
@@ -47,20 +47,32 @@ class NumpyEngine:
     Sentences of similar length share a batch, and several batches are translated at the same time.
     A batch needs no second BLAS thread: see `transformer_tf.commands.translate`.
 
+    It is faster than compiled Keras even for many sentences: 1 000 take 2.7 s of processor time
+    with greedy search and 8 s with beam 4, instead of 5.6 s and 19 s (`checkpoints/en-de`,
+    2026-11-22).
+
     Args:
         model: The model.
         start_id: The id of the start token.
         end_id: The id of the end token.
         workers: Number of batches at the same time; by default one for each CPU.
+        fallback: Returns the engine for options that this one does not support; without it, they
+            are an error.
     """
 
     def __init__(
-        self, model: NumpyTransformer, start_id: int, end_id: int, workers: int | None = None
+        self,
+        model: NumpyTransformer,
+        start_id: int,
+        end_id: int,
+        workers: int | None = None,
+        fallback: Callable[[], Engine] | None = None,
     ):
         self.model = model
         self.start_id = start_id
         self.end_id = end_id
         self.workers = workers or available_cpus()
+        self.fallback = fallback
 
     def search(
         self,
@@ -71,6 +83,8 @@ class NumpyEngine:
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translates sentences: see `Engine.search`."""
+        if self.fallback is not None and unsupported(options):
+            return self.fallback().search(sources, options, prefixes, progress, numbers)
         check_supported(options)
         learned = self.model.target_embedding[1:]
         if learned and options.max_length > len(learned[0]):

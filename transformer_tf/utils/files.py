@@ -1,4 +1,4 @@
-"""Atomic file writes, and the file formats of figures."""
+"""Atomic file writes, the user's folders, and the file formats of figures."""
 
 from __future__ import annotations
 
@@ -51,6 +51,22 @@ def atomic_write_bytes(path: Path, content: bytes) -> None:
     """
     with atomic_write(path) as partial:
         partial.write_bytes(content)
+
+
+def user_folder(configured: Path | None, variable: str, name: str = "") -> Path:
+    """Returns a folder for data.
+
+    Args:
+        configured: The folder in the configuration, which comes first.
+        variable: The environment variable that names the folder otherwise.
+        name: The folder in the user's cache if there is neither.
+    """
+    chosen = configured or os.environ.get(variable)
+    if chosen:
+        return Path(chosen).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("transformer_tf")) / name
 
 
 def remove_partial_files(folder: Path) -> None:

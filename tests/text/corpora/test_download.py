@@ -12,8 +12,10 @@ from pathlib import Path
 import pooch  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
+from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
-from transformer_tf.text.corpora.download import default_data_directory, fetch
+from transformer_tf.text.corpora.download import fetch
+from transformer_tf.text.corpora.sources import data_directory
 
 CONTENT = bytes(range(256)) * 1031
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -216,8 +218,9 @@ def test_a_second_process_waits_for_the_first(server: Server, tmp_path: Path) ->
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
 
 
-def test_the_default_data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRANSFORMER_TF_DATA", str(tmp_path))
-    assert default_data_directory() == tmp_path
+    assert data_directory(DataConfig()) == tmp_path
+    assert data_directory(DataConfig(directory=tmp_path / "own")) == tmp_path / "own"
     monkeypatch.setenv("TRANSFORMER_TF_DATA", "")
-    assert default_data_directory() == Path(pooch.os_cache("transformer_tf"))
+    assert data_directory(DataConfig()) == Path(pooch.os_cache("transformer_tf"))

@@ -160,13 +160,7 @@ class Batches:
     def _group(
         self, shown: np.ndarray, bucket: np.ndarray, random: np.random.Generator
     ) -> list[tuple[Shape, np.ndarray]]:
-        """Groups pairs into batches, each with a shape and the indices of its pairs.
-
-        Args:
-            shown: The indices of the pairs.
-            bucket: The number of each pair's bucket.
-            random: The generator for the order.
-        """
+        """Groups pairs into batches, each with a shape and the indices of its pairs."""
         batches: list[tuple[Shape, np.ndarray]] = []
         left_over: list[list[np.ndarray]] = [[] for _ in self.shapes]
         counts = np.bincount(bucket, minlength=len(self.shapes))

@@ -120,14 +120,7 @@ def _choose(archive: Path, name: str, names: Sequence[str]) -> str:
 
 
 class _Reader(io.RawIOBase):
-    """Reads an opened file up to a size limit, with errors that name the file.
-
-    Args:
-        source: The opened file.
-        path: The file on the disk, for messages.
-        limit: Maximum number of bytes; None for no limit.
-        opened: The resources that `close` closes.
-    """
+    """Reads an opened file up to a number of bytes, with errors that name the file."""
 
     def __init__(
         self, source: IO[bytes], path: Path, limit: int | None, opened: contextlib.ExitStack

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,9 +18,9 @@ from transformer_tf.text.corpora.lines import read_lines, write_lines
 from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
 from transformer_tf.text.corpora.sources import Source, list_sources
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
+from transformer_tf.utils.files import user_folder
 
 HELD_OUT = (VALIDATION, TEST)
-CACHE_DIRECTORY_VARIABLE = "TRANSFORMER_TF_CACHE"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,20 +198,8 @@ def tag_names(data: DataConfig) -> tuple[str, ...]:
 
 
 def cache_directory(data: DataConfig) -> Path:
-    """Returns the folder of prepared data.
-
-    Returns:
-        `data.cache_directory`, if it is set, otherwise the folder in the environment variable
-        `TRANSFORMER_TF_CACHE`, otherwise a folder in the user's cache.
-    """
-    if data.cache_directory:
-        return data.cache_directory.expanduser()
-    configured = os.environ.get(CACHE_DIRECTORY_VARIABLE)
-    if configured:
-        return Path(configured).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("transformer_tf")) / "prepared"
+    """Returns the folder of prepared data: by default `$TRANSFORMER_TF_CACHE`, or the cache."""
+    return user_folder(data.cache_directory, "TRANSFORMER_TF_CACHE", "prepared")
 
 
 def _size(data: DataConfig, name: str) -> int:

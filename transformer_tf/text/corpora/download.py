@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,24 +12,7 @@ from transformer_tf.errors import DataError
 if TYPE_CHECKING:
     import requests
 
-DATA_DIRECTORY_VARIABLE = "TRANSFORMER_TF_DATA"
-
 _TIMEOUT = 30.0  # seconds without data
-
-
-def default_data_directory() -> Path:
-    """Returns the folder of downloaded data.
-
-    Returns:
-        The folder in the environment variable `TRANSFORMER_TF_DATA`, if it is set and not empty,
-        otherwise the user's cache folder for this package.
-    """
-    configured = os.environ.get(DATA_DIRECTORY_VARIABLE)
-    if configured:
-        return Path(configured).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("transformer_tf"))
 
 
 def fetch(relative_path: str, url: str, directory: Path, known_hash: str | None = None) -> Path:

@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
-from transformer_tf.text.corpora.download import default_data_directory, fetch
+from transformer_tf.text.corpora.download import fetch
 from transformer_tf.text.corpora.language_codes import other_than_english
 from transformer_tf.text.corpora.pair_files import read_pairs
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION
+from transformer_tf.utils.files import user_folder
 
 CORPUS_NAMES = ("phrasebook", "tatoeba", "multi30k", "files")
 
@@ -124,8 +125,8 @@ def list_sources(data: DataConfig, removed: dict[str, int]) -> list[Source]:
 
 
 def data_directory(data: DataConfig) -> Path:
-    """Returns the folder of downloaded data: `data.directory`, or `default_data_directory()`."""
-    return data.directory.expanduser() if data.directory else default_data_directory()
+    """Returns the folder of downloaded data: by default `$TRANSFORMER_TF_DATA`, or the cache."""
+    return user_folder(data.directory, "TRANSFORMER_TF_DATA")
 
 
 def _file_source(
