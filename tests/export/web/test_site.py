@@ -293,6 +293,7 @@ def test_masks(page, engine):
     page.click("#tab-masks")
     page.locator("#padding").fill("16")
     wait_for_text(page, "#mask-summary", "Nothing changes")
+    ready(page)
     assert translation(page) == before
     plain = engine("translate", {"text": SENTENCE, "search": "beam"})
     padded = engine("translate", {"text": SENTENCE, "search": "beam", "padding": 16})
@@ -364,7 +365,8 @@ def test_sampling(page, engine):
     assert len(set(drawn)) > 1
     page.locator("#top-k").fill("1")
     greedy = engine("translate", {"text": SENTENCE})
-    wait_for_text(page, "#draws li >> nth=5", greedy["text"])
+    for draw in range(6):
+        wait_for_text(page, f"#draws li >> nth={draw}", greedy["text"])
     drawn = page.locator("#draws li").all_text_contents()
     assert drawn == [f"{greedy['text']} log-probability {greedy['logProb']:.2f}"] * 6
     page.locator("#top-k").fill("0")
