@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.everyday.templates import CITIES, MONTHS, NAMES, NUMBERS, TEMPLATES
+from tools.everyday.templates import CITIES, MONTHS, NAMES, NUMBERS, TEMPLATES, WEEKDAYS
 
 __all__ = ["expressions", "value_pairs"]
 
@@ -62,10 +62,10 @@ def _value(kind: str, draw: random.Random) -> Pair:
         time = f"{draw.randint(0, 23)}:{draw.randrange(60):02}"
         return time, f"{time} Uhr"
     if kind == "ampm":  # 3 p.m.
-        hour, minute, half = draw.randint(1, 12), draw.choice(("", "", ":15", ":30", ":45")), "ap"
-        half = draw.choice(half)
-        spelt = draw.choice((f" {half}.m.", f" {half}m", f"{half}m"))
-        return f"{hour}{minute}{spelt}", f"{hour % 12 + 12 * (half == 'p')}{minute} Uhr"
+        hour, minute = draw.randint(1, 12), draw.choice(("", "", ":15", ":30", ":45"))
+        half_day = draw.choice("ap")
+        spelt = draw.choice((f" {half_day}.m.", f" {half_day}m", f"{half_day}m"))
+        return f"{hour}{minute}{spelt}", f"{hour % 12 + 12 * (half_day == 'p')}{minute} Uhr"
     if kind in ("date", "day"):  # with a year, without
         return _date(draw, year=kind == "date")
     if kind == "money":  # $19.99
@@ -93,37 +93,26 @@ def _value(kind: str, draw: random.Random) -> Pair:
     raise ValueError(f"unknown kind of value: {kind}")
 
 
-WEEKDAYS = (
-    ("Monday", "Montag"),
-    ("Tuesday", "Dienstag"),
-    ("Wednesday", "Mittwoch"),
-    ("Thursday", "Donnerstag"),
-    ("Friday", "Freitag"),
-    ("Saturday", "Samstag"),
-    ("Sunday", "Sonntag"),
-)
-
-
 def _clock(draw: random.Random) -> Pair:
     hour = draw.randint(1, 12)
-    following = hour % 12 + 1
-    here, there = NUMBERS[hour], NUMBERS[following]
-    way = draw.choice(("half", "half", "quarter past", "quarter to", "past", "to", "full"))
-    if way == "half":
-        return f"half past {here[0]}", f"halb {there[1]}"
-    if way == "full":
-        return f"{here[0]} o'clock", f"{'ein' if hour == 1 else here[1]} Uhr"
-    before = way.endswith("to")
-    english, german = (there[0], there[1]) if before else (here[0], here[1])
-    if "quarter" in way:
+    this_hour, next_hour = NUMBERS[hour], NUMBERS[hour % 12 + 1]
+    kind = draw.choice(("half", "half", "quarter past", "quarter to", "past", "to", "full"))
+    if kind == "half":
+        return f"half past {this_hour[0]}", f"halb {next_hour[1]}"
+    if kind == "full":
+        return f"{this_hour[0]} o'clock", f"{'ein' if hour == 1 else this_hour[1]} Uhr"
+    (english, german), preposition = (
+        (next_hour, "vor") if kind.endswith("to") else (this_hour, "nach")
+    )
+    if "quarter" in kind:
         article = draw.choice(("a ", ""))
-        return f"{article}{way} {english}", f"Viertel {'vor' if before else 'nach'} {german}"
+        return f"{article}{kind} {english}", f"Viertel {preposition} {german}"
     minutes = draw.choice((("five", "fünf"), ("ten", "zehn"), ("twenty", "zwanzig")))
-    return f"{minutes[0]} {way} {english}", f"{minutes[1]} {'vor' if before else 'nach'} {german}"
+    return f"{minutes[0]} {kind} {english}", f"{minutes[1]} {preposition} {german}"
 
 
 def _date(draw: random.Random, year: bool) -> Pair:
-    day, (month, monat) = draw.randint(1, 28), draw.choice(MONTHS)
+    day, (month, german_month) = draw.randint(1, 28), draw.choice(MONTHS)
     ending = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}.get(day, "th")
     english = draw.choice(
         (
@@ -133,12 +122,12 @@ def _date(draw: random.Random, year: bool) -> Pair:
             f"the {day}{ending} of {month}",
         )
     )
-    german = f"{day}. {monat}"
+    german = f"{day}. {german_month}"
     if not year:
         return english, german
-    number = draw.randint(1890, 2039)
+    the_year = draw.randint(1890, 2039)
     comma = "," if english.startswith(month) else ""
-    return f"{english}{comma} {number}", f"{german} {number}"
+    return f"{english}{comma} {the_year}", f"{german} {the_year}"
 
 
 def _money(draw: random.Random) -> Pair:

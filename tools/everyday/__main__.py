@@ -3,11 +3,13 @@ r"""Writes English-German pairs as files for `data.mix`.
 python -m tools.everyday FOLDER \
     [--dictionary FILE --pairs FILE ... --english FILE ... --german FILE ...]
 
-`expressions.tsv` and `values.tsv` need nothing. `words.tsv` has rare words in sentences: it needs a
-dictionary and the training pairs (English, tab, German), and text of both languages.
+`expressions.tsv` and `values.tsv` need no options. `words.tsv` has rare words in sentences. It
+needs all four: a dictionary and the training pairs (English, tab, German), and text of both
+languages.
 """
 
 import argparse
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from tools.everyday.words import Pair, find_genders, rare_words, word_pairs
 from transformer_tf.text.corpora.archives import open_text
 from transformer_tf.text.corpora.lines import iterate_lines, write_lines
 from transformer_tf.text.corpora.pair_files import read_pairs
+from transformer_tf.utils.startup import run_command
 
 
 def read_text(paths: Iterable[Path]) -> Iterator[str]:
@@ -33,12 +36,17 @@ def read_all_pairs(paths: Iterable[Path]) -> list[Pair]:
 
 def main() -> None:
     """Runs the command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        "python -m tools.everyday", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--dictionary", type=Path, metavar="FILE")
     for name in ("pairs", "english", "german"):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", nargs="+", default=[])
     arguments = parser.parse_args()
+    texts = [arguments.dictionary, arguments.pairs, arguments.english, arguments.german]
+    if any(texts) and not all(texts):
+        parser.error("--dictionary, --pairs, --english and --german belong together")
     found = {"expressions": expressions(), "values": value_pairs(12_000)}
     if arguments.dictionary:
         pairs = read_all_pairs(arguments.pairs)
@@ -47,10 +55,10 @@ def main() -> None:
         words = rare_words(read_all_pairs([arguments.dictionary]), pairs, english, german)
         found["words"] = word_pairs(words, find_genders(german))
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    for name, each in found.items():
-        lines = (f"{source}\t{target}" for source, target in each)
+    for name, name_pairs in found.items():
+        lines = (f"{source}\t{target}" for source, target in name_pairs)
         write_lines(arguments.folder / f"{name}.tsv", lines)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))

@@ -18,6 +18,15 @@ NUMBERS = (
     ("eleven", "elf"),
     ("twelve", "zwölf"),
 )
+WEEKDAYS = (
+    ("Monday", "Montag"),
+    ("Tuesday", "Dienstag"),
+    ("Wednesday", "Mittwoch"),
+    ("Thursday", "Donnerstag"),
+    ("Friday", "Freitag"),
+    ("Saturday", "Samstag"),
+    ("Sunday", "Sonntag"),
+)
 MONTHS = (
     ("January", "Januar"),
     ("February", "Februar"),

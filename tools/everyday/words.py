@@ -13,6 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 Pair = tuple[str, str]
 
+MIN_USED = 3
+"""How many English sentences must have a word for it to be worth a sentence."""
+MAX_TRAINED = 40
+"""A word is rare if fewer training pairs have it."""
+
 _ENGLISH = re.compile(r"[a-z]+(?:[ -][a-z]+)?")
 _NOUN = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{2,}")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -118,9 +123,10 @@ def rare_words(
         word = re.sub(r"^an? ", "", word)
         bare = word.removeprefix("to ")
         parts = bare.split()
-        if not _ENGLISH.fullmatch(bare) or not all(used[part] >= 3 for part in parts):
+        if not _ENGLISH.fullmatch(bare) or not all(used[part] >= MIN_USED for part in parts):
             continue
-        if min(trained[part] for part in parts) < 40 and re.fullmatch(r"[^\W\d_]+", translation):
+        is_rare = min(trained[part] for part in parts) < MAX_TRAINED
+        if is_rare and re.fullmatch(r"[^\W\d_]+", translation):
             translations[word].append(translation)
     for word, found in translations.items():
         yield word, max(found, key=lambda each: frequency[each])
@@ -156,9 +162,8 @@ def word_pairs(
             templates = NOUNS
         else:
             continue
-        for source, target in draw.sample(
-            templates, each if len(word.removeprefix("to ").split()) == 1 else 1
-        ):
+        is_one_word = len(word.removeprefix("to ").split()) == 1
+        for source, target in draw.sample(templates, each if is_one_word else 1):
             source, target = source.format(**values), target.format(**values)
             source = re.sub(r"\ba (?=[aeio])", "an ", source)
             yield source[0].upper() + source[1:], target[0].upper() + target[1:]

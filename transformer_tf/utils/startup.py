@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from transformer_tf.errors import TransformerTFError
+from transformer_tf.utils.files import user_folder
 
 STARTED = time.monotonic()
 
@@ -65,10 +66,9 @@ def _cache_compiled_programs() -> None:
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         return  # the user's own cache
     import jax
-    import pooch
 
-    folder = os.environ.get("TRANSFORMER_TF_CACHE") or pooch.os_cache("transformer_tf")
-    jax.config.update("jax_compilation_cache_dir", os.path.join(folder, "jax"))
+    folder = user_folder(None, "TRANSFORMER_TF_CACHE") / "jax"
+    jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
