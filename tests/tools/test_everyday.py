@@ -2,8 +2,11 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 from tools.everyday import expressions, value_pairs
 from tools.everyday.__main__ import main
+from tools.everyday.misspellings import MISSPELLINGS, misspelt_pairs
 from tools.everyday.templates import TEMPLATES
 from tools.everyday.words import NOUNS, find_genders, gender_of, rare_words, word_pairs
 from transformer_tf.text.corpora.cleaning import fold
@@ -85,7 +88,27 @@ def test_words_in_sentences():
     assert attic["I need an attic."] == "Ich brauche einen Dachboden."
 
 
-def test_the_command_writes_three_files(tmp_path, monkeypatch):
+def test_misspellings_are_put_into_sentences_and_spread_over_words():
+    pairs = [("You received it.", "Du hast es bekommen."), ("Wait!", "Warte!")] * 4
+    made = list(misspelt_pairs(pairs, each=1))
+    assert {target for _, target in made} == {"Du hast es bekommen."}
+    spellings = {source for source, _ in made}
+    assert spellings <= {
+        "U received it.",
+        "Yuo received it.",
+        "You recieved it.",
+        "You receved it.",
+    }
+    assert len(spellings) == len(made) > 1
+
+
+def test_no_misspelling_is_its_own_word():
+    for word, spellings in MISSPELLINGS.items():
+        assert word not in spellings
+        assert len(set(spellings)) == len(spellings)
+
+
+def test_the_command_writes_four_files(tmp_path, monkeypatch):
     (tmp_path / "dictionary.tsv").write_text("dishwasher\tSpülmaschine\n")
     (tmp_path / "pairs.tsv").write_text("I see.\tIch sehe eine Maschine.\n")
     (tmp_path / "en.txt").write_text("dishwasher\n" * 3)
@@ -106,4 +129,12 @@ def test_the_command_writes_three_files(tmp_path, monkeypatch):
         "expressions.tsv",
         "values.tsv",
         "words.tsv",
+        "misspelt.tsv",
     }
+
+
+def test_texts_belong_together(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["everyday", "out", "--pairs", "pairs.tsv"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "belong together" in capsys.readouterr().err

@@ -3,9 +3,9 @@ r"""Writes English-German pairs as files for `data.mix`.
 python -m tools.everyday FOLDER \
     [--dictionary FILE --pairs FILE ... --english FILE ... --german FILE ...]
 
-`expressions.tsv` and `values.tsv` need no options. `words.tsv` has rare words in sentences. It
-needs all four: a dictionary and the training pairs (English, tab, German), and text of both
-languages.
+`expressions.tsv` and `values.tsv` need no options. `words.tsv` has rare words in sentences, and
+`misspelt.tsv` training pairs with a common misspelling. They need all four: a dictionary and the
+training pairs (English, tab, German), and text of both languages.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tools.everyday import expressions, value_pairs
+from tools.everyday.misspellings import misspelt_pairs
 from tools.everyday.words import Pair, find_genders, rare_words, word_pairs
 from transformer_tf.text.corpora.archives import open_text
 from transformer_tf.text.corpora.lines import iterate_lines, write_lines
@@ -54,6 +55,7 @@ def main() -> None:
         german = [*read_text(arguments.german), *(target for _, target in pairs)]
         words = rare_words(read_all_pairs([arguments.dictionary]), pairs, english, german)
         found["words"] = word_pairs(words, find_genders(german))
+        found["misspelt"] = misspelt_pairs(pairs)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for name, name_pairs in found.items():
         lines = (f"{source}\t{target}" for source, target in name_pairs)
