@@ -101,12 +101,12 @@ def test_a_translation_is_one_line(translator, monkeypatch):
     assert translator.translate(["A tree."]) == ["A A"]
 
 
-def test_a_page_has_the_languages_and_the_alignment_heads(translator):
+def test_attention_has_the_languages_and_the_alignment_heads(translator):
     aligning = copy.copy(translator)
     aligning.options = translator.options.change(alignment_layer=2, alignment_heads=(1,))
-    page = aligning.attend("I see 3 red cars.").page()
-    assert (page.source_language, page.target_language) == ("English", "German")
-    assert page.alignment_heads == [(1, 0)]
+    attention = aligning.attend("I see 3 red cars.")
+    assert (attention.source_language, attention.target_language) == ("English", "German")
+    assert attention.alignment_heads == [(1, 0)]
 
 
 def test_attend_fits_its_labels(translator):

@@ -142,11 +142,3 @@ def test_nothing_left_to_draw(attention):
     with pytest.raises(ConfigError, match="nothing left to draw"):
         empty.plot(special=False)
     assert empty.plot().axes
-
-
-def test_a_page_has_everything(attention):
-    page = attention.page()
-    assert list(page.maps) == ["encoder", "decoder", "cross"]
-    assert page.maps["decoder"].queries == SAID
-    assert page.maps["decoder"].keys == READ
-    np.testing.assert_array_equal(page.maps["cross"].scores, attention.scores["cross"])

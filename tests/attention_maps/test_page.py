@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from tests.browser import chromium
-from transformer_tf.attention_maps import PageMap, PageSentence, render_page, save_page
+from transformer_tf.attention_maps import render_page, save_page
+from transformer_tf.attention_maps.attention_scores import Attention
 from transformer_tf.attention_maps.words import group_words, write_word
 
 LAYERS, HEADS = 2, 3
 STEP = 0.5 / 255 + 0.005  # weights are stored in 255ths and shown in hundredths
 SOURCE = ["<start>", "▁Gar", "dens", "▁grow", ".", "<end>"]
 TARGET = ["▁Gär", "ten", "▁wachsen", ".", "<end>"]
+READ = ["<start>", *TARGET[:-1]]
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>&amp;"
 
 
@@ -26,17 +28,14 @@ def softmax(shape, seed=0):
 def make_sentence(source="Gardens grow.", translation="Gärten wachsen.", seed=0, **more):
     cross = softmax((LAYERS, HEADS, len(TARGET), len(SOURCE)), seed)
     encoder = softmax((LAYERS, HEADS, len(SOURCE), len(SOURCE)), seed + 1)
-    return PageSentence(
-        source,
-        translation,
-        {
-            "encoder": PageMap(encoder, SOURCE, SOURCE),
-            "cross": PageMap(cross, TARGET, SOURCE),
-        },
-        "English",
-        "German",
-        **more,
-    )
+    scores = {"encoder": encoder, "cross": cross}
+    return Attention(source, translation, SOURCE, READ, TARGET, scores, "English", "German", **more)
+
+
+def make_attention(kind, scores, queries=TARGET, keys=SOURCE):
+    """One kind of scores."""
+    read, source = (keys, SOURCE) if kind == "decoder" else (READ, keys)
+    return Attention("a", "b", source, read, queries, {kind: scores}, "English", "German")
 
 
 def data_of(page):
@@ -47,7 +46,7 @@ def test_scores_come_back_to_a_255th():
     sentence = make_sentence()
     stored = data_of(render_page([sentence]))["sentences"][0]["maps"]["cross"]
     values = np.frombuffer(base64.b64decode(stored["scores"]), np.uint8) / 255
-    expected = sentence.maps["cross"].scores
+    expected = sentence.scores["cross"]
     np.testing.assert_allclose(values.reshape(expected.shape), expected, atol=0.5 / 255 + 1e-9)
 
 
@@ -60,8 +59,9 @@ def test_a_hostile_sentence_ends_no_element():
 def test_forty_tokens_stay_under_a_megabyte():
     tokens = [f"▁w{i}" for i in range(40)]
     scores = softmax((4, 8, 40, 40))
-    maps = {kind: PageMap(scores, tokens, tokens) for kind in ("encoder", "decoder", "cross")}
-    assert len(render_page([PageSentence("a", "b", maps)]).encode()) < 1_000_000
+    kinds = dict.fromkeys(("encoder", "decoder", "cross"), scores)
+    attention = Attention("a", "b", tokens, tokens, tokens, kinds)
+    assert len(render_page([attention]).encode()) < 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,8 @@ def test_forty_tokens_stay_under_a_megabyte():
     ],
 )
 def test_scores_that_do_not_fit(scores, message):
-    maps = {"cross": PageMap(scores, TARGET, SOURCE)}
     with pytest.raises(ValueError, match=message):
-        render_page([PageSentence("a", "b", maps)])
+        render_page([make_attention("cross", scores)])
 
 
 def test_nothing_to_show():
@@ -86,11 +85,11 @@ def test_nothing_to_show():
 
 def test_sentences_of_different_kinds():
     one = make_sentence()
-    other = PageSentence("a", "b", {"cross": one.maps["cross"]})
-    with pytest.raises(ValueError, match="maps of the same kinds"):
+    other = make_attention("cross", one.scores["cross"])
+    with pytest.raises(ValueError, match="scores of the same kinds"):
         render_page([one, other])
-    with pytest.raises(ValueError, match="maps of the same kinds"):
-        render_page([PageSentence("a", "b", {})])
+    with pytest.raises(ValueError, match="scores of the same kinds"):
+        render_page([Attention("a", "b", SOURCE, READ, TARGET, {})])
 
 
 def test_a_failed_page_leaves_nothing(tmp_path):
@@ -175,7 +174,7 @@ def test_it_opens_on_the_clearest_head_of_the_cross_attention(open_page):
     assert page.text_content("#source") == "Gardens grow."
     assert page.text_content("#translation") == "Gärten wachsen."
     assert page.get_attribute("[data-kind='cross']", "aria-pressed") == "true"
-    scores = sentence.maps["cross"].scores
+    scores = sentence.scores["cross"]
     clarity = scores[..., 1:-1].max(axis=-1).sum(axis=-1)
     assert opened(page) == np.unravel_index(clarity.argmax(), clarity.shape)
     assert not page.is_visible("#sentence")
@@ -186,7 +185,7 @@ def test_it_opens_on_the_clearest_head_of_the_cross_attention(open_page):
 def test_pointing_at_a_word_lights_its_row_and_its_tokens(open_page):
     sentence = make_sentence()
     page = open_page([sentence])
-    row = sentence.maps["cross"].scores[opened(page)][2]
+    row = sentence.scores["cross"][opened(page)][2]
     best = int(row.argmax())
     label = [token.removeprefix("▁") for token in SOURCE][best]
     for place in ("#map th[data-row='2']", "#target-tokens .chip >> nth=2"):
@@ -207,7 +206,7 @@ def test_pointing_at_a_word_lights_its_row_and_its_tokens(open_page):
 
 def test_it_opens_on_the_clearest_of_the_heads_that_align(open_page):
     sentence = make_sentence()
-    clarity = sentence.maps["cross"].scores[..., 1:-1].max(axis=-1).sum(axis=-1)
+    clarity = sentence.scores["cross"][..., 1:-1].max(axis=-1).sum(axis=-1)
     order = [np.unravel_index(place, clarity.shape) for place in clarity.argsort(axis=None)]
     others = [(int(layer), int(head)) for layer, head in order[1:3]]  # not the clearest of all
     page = open_page([make_sentence(alignment_heads=others)])
@@ -225,8 +224,7 @@ def test_the_axes_name_the_languages(open_page):
 
 def test_tokens_light_up_by_what_the_decoder_has_read(open_page):
     scores = np.tril(softmax((1, 1, len(TARGET), len(TARGET))))
-    maps = {"decoder": PageMap(scores, TARGET, ["<start>", *TARGET[:-1]])}
-    page = open_page([PageSentence("a", "b", maps, "English", "German")])
+    page = open_page([make_attention("decoder", scores, TARGET, READ)])
     chips = page.locator("#target-tokens .chip")
     chips.nth(3).hover()
     assert status(page).startswith("“.” looks at: ")
@@ -242,7 +240,7 @@ def test_pointing_at_a_cell_tells_its_weight(open_page):
     sentence = make_sentence()
     page = open_page([sentence])
     cell(page, 0, 1).hover()
-    weight = sentence.maps["cross"].scores[opened(page)][0, 1]
+    weight = sentence.scores["cross"][opened(page)][0, 1]
     assert status(page).startswith("“Gär” looks at “Gar”: ")
     assert told(page) == pytest.approx(weight, abs=STEP)
 
@@ -253,7 +251,7 @@ def test_layers_heads_and_kinds_are_chosen(open_page):
     page.click("[data-layer='0'][data-head='1']")
     assert page.text_content("#chosen") == "Layer 1, head 2"
     cell(page, 1, 2).hover()
-    weight = sentence.maps["cross"].scores[0, 1, 1, 2]
+    weight = sentence.scores["cross"][0, 1, 1, 2]
     assert told(page) == pytest.approx(weight, abs=STEP)
     page.click("[data-kind='encoder']")
     assert page.text_content("#what").startswith("Each English token (row)")
@@ -268,7 +266,7 @@ def test_whole_words_without_start_and_end(open_page):
     texts = page.locator("#map th[data-row], #map th[data-column]").all_text_contents()
     assert texts == ["Gardens", "grow.", "Gärten", "wachsen."]
     cell(page, 0, 0).hover()
-    weight = sentence.maps["cross"].scores[opened(page)][0:2, 1:3].sum(axis=1).mean()
+    weight = sentence.scores["cross"][opened(page)][0:2, 1:3].sum(axis=1).mean()
     assert status(page).startswith("“Gärten” looks at “Gardens”: ")
     assert told(page) == pytest.approx(weight, abs=2 * STEP)
 
@@ -284,7 +282,7 @@ def test_whole_words_without_start_and_end(open_page):
 )
 def test_words_are_those_of_the_pictures(open_page, tokens, words):
     scores = softmax((1, 1, len(tokens), len(tokens)))
-    page = open_page([PageSentence("a", "b", {"cross": PageMap(scores, tokens, tokens)})])
+    page = open_page([make_attention("cross", scores, tokens, tokens)])
     page.check("#words")
     assert page.locator("#map th[data-row]").all_text_contents() == words
     assert words == [write_word([tokens[i] for i in group]) for group in group_words(tokens)]
@@ -293,7 +291,7 @@ def test_words_are_those_of_the_pictures(open_page, tokens, words):
 def test_the_bytes_of_a_character_stay_together(open_page):
     tokens = ["▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "<0xC3>", "<0xA4>"]
     scores = softmax((1, 1, 7, 7))
-    page = open_page([PageSentence("a", "b", {"cross": PageMap(scores, tokens, tokens)})])
+    page = open_page([make_attention("cross", scores, tokens, tokens)])
     assert page.locator("#map th[data-row]").all_text_contents() == ["▁", "😀", "ä"]
 
 
@@ -362,7 +360,7 @@ def test_a_phone_needs_no_scrolling_sideways(open_page, tmp_path, scheme):
 def test_sixty_tokens_stay_in_sight(open_page):
     tokens = [f"▁w{i}" for i in range(60)]
     scores = softmax((1, 1, 60, 60))
-    page = open_page([PageSentence("a", "b", {"cross": PageMap(scores, tokens, tokens)})])
+    page = open_page([make_attention("cross", scores, tokens, tokens)])
     page.focus("#map")
     for _ in range(60):
         page.keyboard.press("ArrowDown")

@@ -7,14 +7,12 @@ from transformer_tf.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from transformer_tf.attention_maps.diagrams import plot_positional_encoding, plot_schedule
     from transformer_tf.attention_maps.heat_map import plot_attention
-    from transformer_tf.attention_maps.page import PageMap, PageSentence, render_page, save_page
+    from transformer_tf.attention_maps.page import render_page, save_page
     from transformer_tf.utils.figures import save_figure, use_figure_style
     from transformer_tf.utils.files import FILE_SUFFIXES
 
 __all__ = [
     "FILE_SUFFIXES",
-    "PageMap",
-    "PageSentence",
     "plot_attention",
     "plot_positional_encoding",
     "plot_schedule",
@@ -29,8 +27,6 @@ __getattr__ = lazy_names(
     __name__,
     {
         "FILE_SUFFIXES": "transformer_tf.utils.files",
-        "PageMap": "transformer_tf.attention_maps.page",
-        "PageSentence": "transformer_tf.attention_maps.page",
         "plot_attention": "transformer_tf.attention_maps.heat_map",
         "plot_positional_encoding": "transformer_tf.attention_maps.diagrams",
         "plot_schedule": "transformer_tf.attention_maps.diagrams",

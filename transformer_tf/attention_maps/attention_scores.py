@@ -20,8 +20,6 @@ from transformer_tf.errors import ConfigError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from transformer_tf.attention_maps import PageSentence
-
 ATTENTION_KINDS = ("encoder", "decoder", "cross")
 Kind = Literal["encoder", "decoder", "cross"]
 KIND_TITLES = {
@@ -214,20 +212,6 @@ class Attention:
         row = self.source_language if kind == "encoder" else self.target_language
         column = self.target_language if kind == "decoder" else self.source_language
         return f"A row shows how one {row} token spreads its attention over the {column} tokens."
-
-    def page(self) -> PageSentence:
-        """Returns all scores in the form that `save_page` takes."""
-        from transformer_tf.attention_maps import PageMap, PageSentence
-
-        maps = {kind: PageMap(scores, *self.tokens(kind)) for kind, scores in self.scores.items()}
-        return PageSentence(
-            self.source,
-            self.translation,
-            maps,
-            self.source_language,
-            self.target_language,
-            self.alignment_heads,
-        )
 
 
 def _index(name: str, number: int, count: int) -> int:

@@ -362,10 +362,10 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
 
     if arguments.attention.suffix.lower() == PAGE:
         attended = attend_lines(translator, arguments)
-        pages = [attention.page() for attention in attended if attention]
-        if not pages:
+        attentions = [attention for attention in attended if attention]
+        if not attentions:
             raise TransformerTFError("There is no attention to show for an empty sentence")
-        save_page(pages, arguments.attention)
+        save_page(attentions, arguments.attention)
         translations = [attention.translation if attention else "" for attention in attended]
     else:
         attention = translator.attend(arguments.sentence)
