@@ -1,5 +1,6 @@
 """The formats of files with sentence pairs."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -66,11 +67,26 @@ def test_tmx(encoding: str, tmp_path: Path) -> None:
     assert read(path, languages=("de", "en")) == [pair[::-1] for pair in pairs]
 
 
-def test_tmx_with_an_entity_is_refused(tmp_path: Path) -> None:
+def test_tmx_whose_entities_expand_without_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tmx"
-    text = TMX.format(encoding="utf-8")
-    path.write_text(text.replace('"tmx14.dtd">', '"tmx14.dtd" [<!ENTITY a "aaaa">]>'))
-    assert "declares the entity 'a'" in error_of(path)
+    entities = '<!ENTITY a0 "aaaaaaaaaa">' + "".join(
+        f'<!ENTITY a{number} "{10 * f"&a{number - 1};"}">' for number in range(1, 10)
+    )
+    text = TMX.format(encoding="utf-8").replace("Alone", "&a9;")
+    path.write_text(text.replace('"tmx14.dtd">', f'"tmx14.dtd" [{entities}]>'))
+    assert "is not valid TMX (limit on input amplification" in error_of(path)
+
+
+def test_a_large_tmx_takes_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.tmx"
+    sides = (f'<tuv xml:lang="{code}"><seg>Hallo</seg></tuv>' for code in ("en", "de"))
+    unit = f"<tu>{''.join(sides)}</tu>"
+    path.write_text(f"<tmx><body>{20_000 * unit}</body></tmx>")
+    tracemalloc.start()
+    assert sum(1 for _ in read_pairs([path], ("en", "de"), {})) == 20_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
 
 
 def test_damaged_tmx(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 from transformer_tf.errors import DataError
 from transformer_tf.text.corpora import cleaning
@@ -23,7 +24,6 @@ MAX_MALFORMED = 0.01  # share of the lines of a file
 
 _HEADER_NAMES = {"source", "target", "src", "tgt", "trg", "sentence", "translation"}
 _INLINE_CODES = {"bpt", "ept", "it", "ph", "ut"}  # of TMX: markup, not text
-_CHUNK_BYTES = 1 << 16
 
 
 def read_pairs(
@@ -51,29 +51,21 @@ def read_pairs(
     return _read_columns(read(paths[0]), paths[0], languages, removed)
 
 
-class _Malformed:
-    """Counts the malformed lines of a file."""
-
-    def __init__(self, path: Path, removed: dict[str, int]):
-        self._path = path
-        self._removed = removed
-        self._counts: Counter[str] = Counter()
-
-    def add(self, step: str) -> None:
-        self._counts[step] += 1
-        self._removed[step] += 1
-
-    def check(self, total: int) -> None:
-        """Refuses a file with too many malformed lines."""
-        malformed = self._counts.total()
-        if malformed > MAX_MALFORMED * total:
-            raise DataError(
-                f"{self._path}: {malformed} of the {total} lines are malformed: "
-                f"{self._counts[cleaning.NOT_UTF8]} not UTF-8 (convert such a file, from "
-                "Latin-1 for instance with iconv -f latin1 -t utf-8), "
-                f"{self._counts[cleaning.WRONG_COLUMNS]} without two or three columns; get a "
-                "complete copy, or remove these lines."
-            )
+def _check_malformed(
+    path: Path, counts: Mapping[str, int], total: int, removed: dict[str, int]
+) -> None:
+    """Adds the malformed lines of a file to `removed`, and refuses a file with too many."""
+    for step, count in counts.items():
+        removed[step] += count
+    malformed = sum(counts.values())
+    if malformed > MAX_MALFORMED * total:
+        raise DataError(
+            f"{path}: {malformed} of the {total} lines are malformed: "
+            f"{counts[cleaning.NOT_UTF8]} not UTF-8 (convert such a file, from "
+            "Latin-1 for instance with iconv -f latin1 -t utf-8), "
+            f"{counts[cleaning.WRONG_COLUMNS]} without two or three columns; get a "
+            "complete copy, or remove these lines."
+        )
 
 
 def _read_lines(path: Path) -> Iterator[str | None]:
@@ -116,17 +108,16 @@ def _read_columns(
     removed: dict[str, int],
 ) -> Iterator[Pair]:
     """Yields the first two columns. A third column is ignored, as is a header line."""
-    malformed = _Malformed(path, removed)
+    malformed = Counter[str]()
     total = 0
-    for row in rows:
-        total += 1
+    for total, row in enumerate(rows, 1):
         if row is None:
-            malformed.add(cleaning.NOT_UTF8)
+            malformed[cleaning.NOT_UTF8] += 1
         elif len(row) not in (2, 3):
-            malformed.add(cleaning.WRONG_COLUMNS)
+            malformed[cleaning.WRONG_COLUMNS] += 1
         elif total > 1 or not _is_header(row, languages):
             yield row[0], row[1]
-    malformed.check(total)
+    _check_malformed(path, malformed, total, removed)
 
 
 def _is_header(row: Sequence[str], languages: tuple[str, str]) -> bool:
@@ -137,14 +128,12 @@ def _is_header(row: Sequence[str], languages: tuple[str, str]) -> bool:
 def _read_two_files(
     source_path: Path, target_path: Path, removed: dict[str, int]
 ) -> Iterator[Pair]:
-    malformed = _Malformed(source_path, removed)
-    sources, targets = _read_lines(source_path), _read_lines(target_path)
+    malformed = Counter[str]()
     end = object()
+    lines = itertools.zip_longest(_read_lines(source_path), _read_lines(target_path), fillvalue=end)
     total = 0
-    while True:
-        source, target = next(sources, end), next(targets, end)
-        if source is end and target is end:
-            break
+    for source, target in lines:
+        total += 1
         if source is end or target is end:
             shorter, longer = source_path, target_path
             if target is end:
@@ -153,73 +142,42 @@ def _read_two_files(
                 f"{longer} has more lines than {shorter}: line n of one must be the translation "
                 "of line n of the other."
             )
-        total += 1
         if isinstance(source, str) and isinstance(target, str):
             yield source, target
         else:
-            malformed.add(cleaning.NOT_UTF8)
-    malformed.check(total)
+            malformed[cleaning.NOT_UTF8] += 1
+    _check_malformed(source_path, malformed, total, removed)
 
 
 def _read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
     """Yields a pair for each unit of a TMX file; the side of a missing language is empty."""
-    reader = _TmxReader(languages)
+    body = None
     with open_text(path) as file:
         try:
-            while chunk := file.read(_CHUNK_BYTES):
-                reader.parser.Parse(chunk)
-                yield from reader.take()
-            reader.parser.Parse(b"", True)
-            yield from reader.take()
-        except expat.ExpatError as error:
+            for event, element in ElementTree.iterparse(file, ("start", "end")):
+                if event == "start" and element.tag == "body":
+                    body = element
+                elif event == "end" and element.tag == "tu":
+                    sides = {_language(side): _segment(side) for side in element.iter("tuv")}
+                    yield sides.get(languages[0], ""), sides.get(languages[1], "")
+                    if body is not None:
+                        body.clear()  # so that memory holds one unit at a time
+        except ElementTree.ParseError as error:
             raise DataError(f"{path} is not valid TMX ({error}): get a complete copy") from error
 
 
-class _TmxReader:
-    """Collects the pairs of a TMX file while it is parsed."""
+def _language(side: ElementTree.Element) -> str:
+    code = side.get("{http://www.w3.org/XML/1998/namespace}lang") or side.get("lang") or ""
+    return code.lower().partition("-")[0]
 
-    def __init__(self, languages: tuple[str, str]):
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._text
-        self.parser.EntityDeclHandler = self._refuse_entity
-        self._languages = languages
-        self._pairs: list[Pair] = []
-        self._unit: dict[str, list[str]] = {}
-        self._language = ""
-        self._in_segment = False
-        self._code_depth = 0  # number of inline codes around the text
 
-    def take(self) -> list[Pair]:
-        """Returns the complete pairs and forgets them."""
-        pairs, self._pairs = self._pairs, []
-        return pairs
+def _segment(side: ElementTree.Element) -> str:
+    return "".join(_text(segment) for segment in side.iter("seg"))
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if name == "tu":
-            self._unit = {}
-        elif name == "tuv":
-            code = attributes.get("xml:lang") or attributes.get("lang", "")
-            self._language = code.lower().partition("-")[0]
-        elif name == "seg":
-            self._in_segment = True
-        elif name in _INLINE_CODES:
-            self._code_depth += 1
 
-    def _end(self, name: str) -> None:
-        if name == "seg":
-            self._in_segment = False
-        elif name in _INLINE_CODES:
-            self._code_depth -= 1
-        elif name == "tu":
-            source, target = ("".join(self._unit.get(code, [])) for code in self._languages)
-            self._pairs.append((source, target))
-
-    def _text(self, text: str) -> None:
-        if self._in_segment and not self._code_depth:
-            self._unit.setdefault(self._language, []).append(text)
-
-    def _refuse_entity(self, name: str, *_: object) -> None:
-        """Entities can expand a small file to gigabytes; TMX needs none."""
-        raise DataError(f"The TMX file declares the entity {name!r}: remove the declaration")
+def _text(element: ElementTree.Element) -> str:
+    """Returns the text of an element without inline codes."""
+    parts = [element.text or ""]
+    for child in element:
+        parts += ["" if child.tag in _INLINE_CODES else _text(child), child.tail or ""]
+    return "".join(parts)
