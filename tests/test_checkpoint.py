@@ -93,7 +93,8 @@ def test_find_the_shipped_translator_else_the_latest_run(checkpoint, tmp_path, m
     assert find_checkpoint(tmp_path) == tmp_path / "checkpoints" / "en-de"
     assert find_checkpoint(tmp_path, tmp_path / "runs") == tmp_path / "runs" / "new"
     assert find_checkpoint(tmp_path, tmp_path / "runs" / "old") == tmp_path / "runs" / "old"
-    assert find_checkpoint(tmp_path, tmp_path / "nowhere") == tmp_path / "nowhere"
+    with pytest.raises(CheckpointError, match="nowhere is not a checkpoint: there is no such"):
+        find_checkpoint(tmp_path, tmp_path / "nowhere")
 
 
 def test_a_translator_is_found_by_its_languages(checkpoint, tmp_path):

@@ -135,10 +135,7 @@ def open_checkpoint(
     for override in overrides:
         if not override.startswith("decoding."):
             raise ConfigError(f"Only decoding.key=value can change after training, not {override}")
-    if not folder.is_dir():
-        raise CheckpointError(f"{folder} is not a checkpoint: there is no such folder")
-    if not (folder / CONFIG_FILE).is_file():
-        raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}")
+    _check_folder(folder)
     candidates = [folder / name for name in (BEST_WEIGHTS, LAST_WEIGHTS)]
     weights = next((path for path in candidates if path.is_file()), None)
     if weights is None and (folder / "model.bin").is_file():
@@ -254,12 +251,15 @@ def find_checkpoint(
         target_language: Chooses in `checkpoints` by the code of the target language.
 
     Raises:
-        CheckpointError: If there is none, or more than one for the languages.
+        CheckpointError: If there is none, or more than one for the languages, or `named` is no
+            checkpoint.
     """
     if source_language or target_language:
         return _find_pair(root / "checkpoints", source_language, target_language)
     if named is not None:
-        return named if (named / CONFIG_FILE).is_file() else _latest({named}) or named
+        chosen = named if (named / CONFIG_FILE).is_file() else _latest({named}) or named
+        _check_folder(chosen)
+        return chosen
     shipped = root / "checkpoints" / "en-de"
     if (shipped / CONFIG_FILE).is_file():
         return shipped
@@ -270,6 +270,13 @@ def find_checkpoint(
             "or name one with --checkpoint DIR"
         )
     return latest
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder} is not a checkpoint: there is no such folder")
+    if not (folder / CONFIG_FILE).is_file():
+        raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}")
 
 
 def _find_pair(folder: Path, source: str | None, target: str | None) -> Path:
