@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.everyday import expressions, value_pairs
+from tools.everyday import value_pairs, written_pairs
 from tools.everyday.__main__ import main
 from tools.everyday.misspellings import MISSPELLINGS, misspelt_pairs
 from tools.everyday.templates import TEMPLATES
@@ -21,6 +21,13 @@ def test_value_pairs_are_distinct_and_repeatable():
     assert not any(
         "{" in side or not side[0].isupper() for pair in pairs for side in pair if side[0].isalpha()
     )
+
+
+def test_no_sentence_is_written_twice_and_sides_end_alike():
+    pairs = written_pairs("sentences")
+    assert len({fold(source) for source, _ in pairs}) == len(pairs) > 10_000
+    different = [pair for pair in pairs if pair[0][-1] in ".?!" and pair[0][-1] != pair[1][-1]]
+    assert len(different) < 20
 
 
 def test_both_sides_of_a_template_have_the_same_values():
@@ -42,7 +49,8 @@ def test_times_in_words_and_of_the_afternoon():
 def test_no_sentence_of_the_challenge_is_trained():
     lines = (ROOT / "examples" / "challenge.tsv").read_text(encoding="utf-8").splitlines()
     challenge = {fold(line.split("\t")[1]) for line in lines if "\t" in line}
-    trained = {fold(source) for source, _ in (*expressions(), *value_pairs(12_000))}
+    pairs = (*written_pairs("expressions"), *written_pairs("sentences"), *value_pairs(12_000))
+    trained = {fold(source) for source, _ in pairs}
     assert len(challenge) > 140
     assert not challenge & trained
 
@@ -108,7 +116,7 @@ def test_no_misspelling_is_its_own_word():
         assert len(set(spellings)) == len(spellings)
 
 
-def test_the_command_writes_four_files(tmp_path, monkeypatch):
+def test_the_command_writes_five_files(tmp_path, monkeypatch):
     (tmp_path / "dictionary.tsv").write_text("dishwasher\tSpülmaschine\n")
     (tmp_path / "pairs.tsv").write_text("I see.\tIch sehe eine Maschine.\n")
     (tmp_path / "en.txt").write_text("dishwasher\n" * 3)
@@ -127,6 +135,7 @@ def test_the_command_writes_four_files(tmp_path, monkeypatch):
     assert all("Spülmaschine" in line for line in lines)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "expressions.tsv",
+        "sentences.tsv",
         "values.tsv",
         "words.tsv",
         "misspelt.tsv",

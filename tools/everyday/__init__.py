@@ -1,9 +1,10 @@
 """English-German pairs of daily life that Tatoeba lacks, for training `checkpoints/en-de`.
 
-`expressions.tsv` has greetings, wishes, idioms, requests and errands, written for this project. The
-pairs made here have values: clock times in words, dates, prices, years and names, often several in
-one sentence. No sentence of `examples/challenge.tsv` is among them. `tools.everyday.words` puts
-the rare words of a dictionary into sentences.
+`expressions.tsv` has greetings, wishes, idioms, requests and errands. `sentences.tsv` has sentences
+with words that the other corpora hardly have. Both were written for this project. The pairs made
+here have values: clock times in words, dates, prices, years and names, often several in one
+sentence. No sentence of `examples/challenge.tsv` is among them. `tools.everyday.words` puts the
+rare words of a dictionary into sentences.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from pathlib import Path
 
 from tools.everyday.templates import CITIES, MONTHS, NAMES, NUMBERS, TEMPLATES, WEEKDAYS
 
-__all__ = ["expressions", "value_pairs"]
+__all__ = ["value_pairs", "written_pairs"]
 
 Pair = tuple[str, str]
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnprstvwz"
 
 
-def expressions() -> list[Pair]:
-    """Returns the pairs of `expressions.tsv`."""
-    lines = (Path(__file__).parent / "expressions.tsv").read_text(encoding="utf-8").splitlines()
+def written_pairs(name: str) -> list[Pair]:
+    """Returns the pairs of `expressions` or `sentences`, which were written by hand."""
+    lines = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     return [(source, target) for source, target in (line.split("\t") for line in lines)]
 
 

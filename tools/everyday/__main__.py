@@ -3,9 +3,9 @@ r"""Writes English-German pairs as files for `data.mix`.
 python -m tools.everyday FOLDER \
     [--dictionary FILE --pairs FILE ... --english FILE ... --german FILE ...]
 
-`expressions.tsv` and `values.tsv` need no options. `words.tsv` has rare words in sentences, and
-`misspelt.tsv` training pairs with a common misspelling. They need all four: a dictionary and the
-training pairs (English, tab, German), and text of both languages.
+`expressions.tsv`, `sentences.tsv` and `values.tsv` need no options. `words.tsv` has rare words in
+sentences, `misspelt.tsv` training pairs with a common misspelling. These two need all four options:
+a dictionary, the training pairs (English, tab, German), and text of both languages.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tools.everyday import expressions, value_pairs
+from tools.everyday import value_pairs, written_pairs
 from tools.everyday.misspellings import misspelt_pairs
 from tools.everyday.words import Pair, find_genders, rare_words, word_pairs
 from transformer_tf.text.corpora.archives import open_text
@@ -48,7 +48,11 @@ def main() -> None:
     texts = [arguments.dictionary, arguments.pairs, arguments.english, arguments.german]
     if any(texts) and not all(texts):
         parser.error("--dictionary, --pairs, --english and --german belong together")
-    found = {"expressions": expressions(), "values": value_pairs(12_000)}
+    found: dict[str, Iterable[Pair]] = {
+        "expressions": written_pairs("expressions"),
+        "sentences": written_pairs("sentences"),
+        "values": value_pairs(12_000),
+    }
     if arguments.dictionary:
         pairs = read_all_pairs(arguments.pairs)
         english = [*read_text(arguments.english), *(source for source, _ in pairs)]
