@@ -87,7 +87,7 @@ def assert_same_attention(found, expected):
 
 
 def assert_same(ask, translator, texts, search, attention=True):
-    """Translations, scores and attention of the page are those of the Keras engine."""
+    """Translations, scores and attention of the page are those of the translator."""
     beam = 1 if search == "greedy" else translator.options.beam_size
     expected = translator.search(texts, beam_size=beam, scores=True)
     for text, (translation,) in zip(texts, expected, strict=True):
@@ -119,7 +119,7 @@ def attend(translator, found, text):
 def test_every_kind_of_model(start_engine, tmp_path, options):
     folder = make_checkpoint(tmp_path / "small", **options)
     ask = start_engine(pack_checkpoint(folder, "float16"))
-    translator = Translator.load(folder, engine="keras")
+    translator = Translator.load(folder)
     texts = SENTENCES[:4]
     assert_same(ask, translator, texts, "greedy")
     assert_same(ask, translator, texts, "beam")
@@ -129,7 +129,7 @@ def test_every_kind_of_model(start_engine, tmp_path, options):
 def test_the_first_tokens_can_be_forced(start_engine, tmp_path):
     folder = make_checkpoint(tmp_path / "small")
     ask = start_engine(pack_checkpoint(folder, "float16"))
-    translator = Translator.load(folder, engine="keras")
+    translator = Translator.load(folder)
     prefix = "Häuser"
     ids = translator.target_tokenizer.encode(prefix)
     for search, beam in ("greedy", 1), ("beam", 4):
@@ -179,7 +179,7 @@ def test_slots(start_engine, tmp_path):
     """The page hides the same values as Python, and puts them back into text and tokens."""
     folder = make_checkpoint(tmp_path / "small", known_words=frozenset(["i", "see", "in", "and"]))
     ask = start_engine(pack_checkpoint(folder, "float16"))
-    translator = Translator.load(folder, engine="keras")
+    translator = Translator.load(folder)
     texts = [
         *("I see 39 red houses.", "I see $1,234.50 at 7:30.", "I see Ulm and Bonn.", "In Ulm."),
         *("I see www.a.com/b and a.b@c-d.org!", "At 11:30pm I see 555-1234.", "I see 3 trees."),
