@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -13,18 +12,16 @@ import numpy as np
 from keras import ops
 
 from transformer_tf.config import DecodingConfig
+from transformer_tf.decoding.batched import BatchedEngine
 from transformer_tf.decoding.beam import BeamSearch
 from transformer_tf.decoding.greedy import GreedySearch, sentence_seeds
-from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.decoding.loop import translate_ids
-from transformer_tf.errors import ConfigError
 from transformer_tf.text.batching.batches import pad
 from transformer_tf.transformer import Transformer
 
 # Each new shape is compiled, so batches are padded to a few lengths and numbers of sentences.
 SOURCE_LENGTHS = tuple(length * 2**octave for octave in range(12) for length in (8, 12))
 BATCH_SIZES = (1, 8)  # and `batch_size`
-ATTEND_BATCH_SIZE = 32
 # Options that do not change the compiled search, with their defaults.
 NON_SEARCH_OPTIONS: dict[str, Any] = {
     name: getattr(DecodingConfig(), name)
@@ -35,7 +32,7 @@ NON_SEARCH_OPTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-class KerasEngine:
+class KerasEngine(BatchedEngine):
     """Searches for translations with a Keras model.
 
     The search is compiled once for each shape, which takes seconds. Sentences of similar length
@@ -50,88 +47,29 @@ class KerasEngine:
     """
 
     def __init__(self, model: Transformer, start_id: int, end_id: int, workers: int = 2):
+        learned = model.position == "learned"
+        super().__init__(workers, model.max_length if learned else None)
         self.model = model
-        self.workers = workers
         self.start_id = start_id
         self.end_id = end_id
         self._functions: dict[DecodingConfig, Callable] = {}
         self._lock = threading.Lock()
 
-    def search(
-        self,
-        sources: Sequence[Sequence[int]],
-        options: DecodingConfig,
-        prefixes: Sequence[Sequence[int]] | None = None,
-        progress: Callable[[int], object] | None = None,
-        numbers: Sequence[int] | None = None,
-    ) -> list[list[Hypothesis]]:
-        """Translates sentences: see `Engine.search`."""
-        model = self.model
-        if model.position == "learned" and options.max_length > model.max_length:
-            raise ConfigError(
-                f"decoding.max_length must be at most {model.max_length}, the number of learned "
-                f"positions, not {options.max_length}"
-            )
-        seeds = np.zeros(len(sources), "int32")
-        if options.temperature:
-            numbers = range(len(sources)) if numbers is None else numbers
-            seeds = sentence_seeds(options.seed, numbers)
-        found: list[list[Hypothesis]] = [[] for _ in sources]
+    def _attend_batch(self, sources, target_inputs):
+        rows = {"source": sources, "target_input": target_inputs}
+        padded = {name: pad(ids, max(map(len, ids))) for name, ids in rows.items()}
+        _, scores = self.model(padded, return_attention_scores=True)
+        return {
+            kind: np.stack([ops.convert_to_numpy(layer) for layer in layers], axis=1)
+            for kind, layers in scores.items()
+        }
 
-        def run(batch: list[int]) -> None:
-            hypotheses = self._search_batch(
-                [sources[index] for index in batch],
-                None if prefixes is None else [prefixes[index] for index in batch],
-                seeds[batch],
-                options,
-            )
-            for index, row in zip(batch, hypotheses, strict=True):
-                found[index] = row
-            if progress:
-                progress(len(batch))
-
-        # The longest first, so that the last batch to finish is a short one.
-        order = sorted(range(len(sources)), key=lambda index: len(sources[index]), reverse=True)
-        with ThreadPoolExecutor(self.workers) as pool:
-            list(pool.map(run, _batches(order, options.batch_size)))
-        return found
-
-    def attend(
-        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
-    ) -> list[dict[str, np.ndarray]]:
-        """Returns the attention scores of given translations: see `Engine.attend`."""
-        found: list[dict[str, np.ndarray]] = [{} for _ in sources]
-        order = sorted(range(len(sources)), key=lambda index: len(sources[index]))
-        for batch in _batches(order, ATTEND_BATCH_SIZE):
-            ids = {
-                "source": [sources[index] for index in batch],
-                "target_input": [target_inputs[index] for index in batch],
-            }
-            padded = {name: pad(rows, max(map(len, rows))) for name, rows in ids.items()}
-            _, scores = self.model(padded, return_attention_scores=True)
-            arrays = {
-                kind: np.stack([ops.convert_to_numpy(layer) for layer in layers], axis=1)
-                for kind, layers in scores.items()
-            }
-            for row, index in enumerate(batch):
-                source_len, target_len = len(sources[index]), len(target_inputs[index])
-                lengths = {
-                    "encoder": (source_len, source_len),
-                    "decoder": (target_len, target_len),
-                    "cross": (target_len, source_len),
-                }
-                found[index] = {
-                    kind: arrays[kind][row, :, :, :query_len, :key_len]
-                    for kind, (query_len, key_len) in lengths.items()
-                }
-        return found
-
-    def _search_batch(self, sources, prefixes, seeds, options) -> list[list[Hypothesis]]:
+    def _search_batch(self, sources, options, prefixes, numbers):
         count, longest = len(sources), max(map(len, sources))
         batch_size = min(size for size in (*BATCH_SIZES, options.batch_size) if size >= count)
         source_len = next(length for length in SOURCE_LENGTHS if length >= longest)
-        if self.model.position == "learned":
-            source_len = max(longest, min(source_len, self.model.max_length))
+        if self.num_positions is not None:
+            source_len = max(longest, min(source_len, self.num_positions))
         prefix_lengths = [0] * count if prefixes is None else [len(prefix) for prefix in prefixes]
         prefix_len = -(-max(1, *prefix_lengths) // 8) * 8
         limits = [
@@ -139,6 +77,7 @@ class KerasEngine:
             for source, length in zip(sources, prefix_lengths, strict=True)
         ]
         padding = batch_size - count
+        seeds = sentence_seeds(options.seed, numbers) if options.temperature else [0] * count
         arguments = {
             "source": pad([*sources, *[sources[0]] * padding], source_len),
             "limit": np.array(limits + [1] * padding, "int32"),
@@ -175,10 +114,6 @@ class KerasEngine:
 
                 self._functions[options] = _compile(function, self.model)
             return self._functions[options]
-
-
-def _batches(order: list[int], size: int) -> list[list[int]]:
-    return [order[begin : begin + size] for begin in range(0, len(order), size)]
 
 
 def _compile(function: Callable, model: Transformer) -> Callable:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from transformer_tf.config.schema import DecodingConfig
+from transformer_tf.decoding.batched import BatchedEngine, Ids
 from transformer_tf.decoding.hypothesis import Engine, Hypothesis
 from transformer_tf.errors import ConfigError
 from transformer_tf.numpy_transformer import NumpyTransformer, position_table
@@ -16,9 +16,6 @@ from transformer_tf.utils.startup import available_cpus
 NEG_INF = np.float32(-1e9)  # the score of a token that is ruled out
 BLOCK_SIZE = 16
 MIN_BATCH_SIZE = 8  # smaller batches are not worth a thread of their own
-ATTEND_BATCH_SIZE = 32
-
-Prefixes = list[Sequence[int]]
 
 
 def unsupported(options: DecodingConfig) -> str | None:
@@ -41,7 +38,7 @@ def check_supported(options: DecodingConfig) -> None:
         raise ConfigError(f"The NumPy engine does not support {missing}: use the Keras engine")
 
 
-class NumpyEngine:
+class NumpyEngine(BatchedEngine):
     """Searches for translations with a `NumpyTransformer`.
 
     Sentences of similar length share a batch, and several batches are translated at the same time.
@@ -68,17 +65,18 @@ class NumpyEngine:
         workers: int | None = None,
         fallback: Callable[[], Engine] | None = None,
     ):
+        learned = model.target_embedding[1:]
+        super().__init__(workers or available_cpus(), len(learned[0]) if learned else None)
         self.model = model
         self.start_id = start_id
         self.end_id = end_id
-        self.workers = workers or available_cpus()
         self.fallback = fallback
 
     def search(
         self,
-        sources: Sequence[Sequence[int]],
+        sources: Ids,
         options: DecodingConfig,
-        prefixes: Sequence[Sequence[int]] | None = None,
+        prefixes: Ids | None = None,
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
@@ -86,75 +84,23 @@ class NumpyEngine:
         if self.fallback is not None and unsupported(options):
             return self.fallback().search(sources, options, prefixes, progress, numbers)
         check_supported(options)
-        learned = self.model.target_embedding[1:]
-        if learned and options.max_length > len(learned[0]):
-            raise ConfigError(
-                f"decoding.max_length must be at most {len(learned[0])}, the number of learned "
-                f"positions, not {options.max_length}"
-            )
-        found: list[list[Hypothesis]] = [[] for _ in sources]
+        return super().search(sources, options, prefixes, progress, numbers)
 
-        def run(batch: list[int]) -> None:
-            results = self._search_batch(
-                [sources[index] for index in batch],
-                options,
-                None if prefixes is None else [prefixes[index] for index in batch],
-            )
-            for index, hypotheses in zip(batch, results, strict=True):
-                found[index] = hypotheses
-            if progress:
-                progress(len(batch))
+    def _batch_size(self, options, count):
+        return min(options.batch_size, max(MIN_BATCH_SIZE, -(-count // self.workers)))
 
-        order = sorted(range(len(sources)), key=lambda index: -len(sources[index]))
-        share = max(MIN_BATCH_SIZE, -(-len(order) // self.workers))
-        size = min(options.batch_size, share)
-        batches = [order[begin : begin + size] for begin in range(0, len(order), size)]
-        if len(batches) < 2 or self.workers == 1:
-            for batch in batches:
-                run(batch)
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                list(pool.map(run, batches))
-        return found
+    def _attend_batch(self, sources, target_inputs):
+        _, scores = self.model(self._pad(sources), self._pad(target_inputs))
+        return {kind: np.stack(layers, axis=1) for kind, layers in scores.items()}
 
-    def attend(
-        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
-    ) -> list[dict[str, np.ndarray]]:
-        """Returns the attention scores of given translations: see `Engine.attend`."""
-        found: list[dict[str, np.ndarray]] = [{} for _ in sources]
-        order = sorted(range(len(sources)), key=lambda index: len(sources[index]))
-        for begin in range(0, len(order), ATTEND_BATCH_SIZE):
-            batch = order[begin : begin + ATTEND_BATCH_SIZE]
-            _, scores = self.model(
-                self._pad([sources[index] for index in batch]),
-                self._pad([target_inputs[index] for index in batch]),
-            )
-            for row, index in enumerate(batch):
-                source_len, target_len = len(sources[index]), len(target_inputs[index])
-                lengths = {
-                    "encoder": (source_len, source_len),
-                    "decoder": (target_len, target_len),
-                    "cross": (target_len, source_len),
-                }
-                found[index] = {
-                    kind: np.stack([layer[row, :, :query_len, :key_len] for layer in scores[kind]])
-                    for kind, (query_len, key_len) in lengths.items()
-                }
-        return found
-
-    def _pad(self, sequences: Sequence[Sequence[int]]) -> np.ndarray:
+    def _pad(self, sequences: Ids) -> np.ndarray:
         padded = np.full((len(sequences), max(map(len, sequences))), self.model.pad_id)
         for row, sequence in zip(padded, sequences, strict=True):
             row[: len(sequence)] = sequence
         return padded
 
-    def _search_batch(
-        self,
-        sources: Sequence[Sequence[int]],
-        options: DecodingConfig,
-        prefixes: Prefixes | None,
-    ) -> list[list[Hypothesis]]:
-        """Translates a batch, one token per step."""
+    def _search_batch(self, sources, options, prefixes, numbers):
+        """Translates the sentences of a batch, one token per step."""
         model, beam, count = self.model, options.beam_size, len(sources)
         limits = [
             options.limit(len(source), len(prefix))
@@ -223,7 +169,7 @@ class Greedy:
         options: DecodingConfig,
         end_id: int,
         limits: Sequence[int],
-        prefixes: Prefixes | None,
+        prefixes: Ids | None,
     ):
         self.options = options
         self.end_id = end_id
@@ -273,7 +219,7 @@ class Greedy:
         self.limits, self.tokens = self.limits[rows], self.tokens[rows]
         self.log_probs = self.log_probs[rows]
         if self.prefixes is not None:
-            self.prefixes = [self.prefixes[row] for row in np.flatnonzero(rows)]
+            self.prefixes = [self.prefixes[row] for row in np.flatnonzero(rows).tolist()]
 
     def constrain(self, logits: np.ndarray) -> None:
         """Rules out an end token before `min_length` and all tokens that differ from the prefix."""

@@ -1,0 +1,111 @@
+"""Search and attention in batches of sentences of similar length."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.errors import ConfigError
+
+if TYPE_CHECKING:
+    from transformer_tf.config import DecodingConfig
+
+Ids = Sequence[Sequence[int]]
+
+ATTEND_BATCH_SIZE = 32
+
+
+class BatchedEngine(abc.ABC):
+    """An `Engine` that searches in several batches at the same time.
+
+    Args:
+        workers: Number of batches at the same time.
+        num_positions: Number of learned positions of the model; None if every length has one.
+    """
+
+    def __init__(self, workers: int, num_positions: int | None):
+        self.workers = workers
+        self.num_positions = num_positions
+
+    def search(
+        self,
+        sources: Ids,
+        options: DecodingConfig,
+        prefixes: Ids | None = None,
+        progress: Callable[[int], object] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Translates sentences: see `Engine.search`."""
+        if self.num_positions is not None and options.max_length > self.num_positions:
+            raise ConfigError(
+                f"decoding.max_length must be at most {self.num_positions}, the number of learned "
+                f"positions, not {options.max_length}"
+            )
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+
+        def run(batch: list[int]) -> None:
+            hypotheses = self._search_batch(
+                [sources[index] for index in batch],
+                options,
+                None if prefixes is None else [prefixes[index] for index in batch],
+                batch if numbers is None else [numbers[index] for index in batch],
+            )
+            for index, of_sentence in zip(batch, hypotheses, strict=True):
+                found[index] = of_sentence
+            if progress:
+                progress(len(batch))
+
+        # The longest first, so that the last batch to finish is a short one.
+        order = sorted(range(len(sources)), key=lambda index: len(sources[index]), reverse=True)
+        batches = _split(order, self._batch_size(options, len(sources)))
+        with ThreadPoolExecutor(self.workers) as pool:
+            list(pool.map(run, batches))
+        return found
+
+    def attend(self, sources: Ids, target_inputs: Ids) -> list[dict[str, np.ndarray]]:
+        """Returns the attention scores of given translations: see `Engine.attend`."""
+        found: list[dict[str, np.ndarray]] = [{} for _ in sources]
+        order = sorted(range(len(sources)), key=lambda index: len(sources[index]))
+        for batch in _split(order, ATTEND_BATCH_SIZE):
+            scores = self._attend_batch(
+                [sources[index] for index in batch], [target_inputs[index] for index in batch]
+            )
+            for row, index in enumerate(batch):
+                source_len, target_len = len(sources[index]), len(target_inputs[index])
+                lengths = {
+                    "encoder": (source_len, source_len),
+                    "decoder": (target_len, target_len),
+                    "cross": (target_len, source_len),
+                }
+                found[index] = {
+                    kind: scores[kind][row, :, :, :query_len, :key_len]
+                    for kind, (query_len, key_len) in lengths.items()
+                }
+        return found
+
+    def _batch_size(self, options: DecodingConfig, count: int) -> int:
+        """Returns the number of sentences in a batch, for a search of `count` sentences."""
+        return options.batch_size
+
+    @abc.abstractmethod
+    def _search_batch(
+        self,
+        sources: Ids,
+        options: DecodingConfig,
+        prefixes: Ids | None,
+        numbers: Sequence[int],
+    ) -> list[list[Hypothesis]]:
+        """Translates the sentences of a batch."""
+
+    @abc.abstractmethod
+    def _attend_batch(self, sources: Ids, target_inputs: Ids) -> dict[str, np.ndarray]:
+        """Returns arrays `(batch, num_layers, num_heads, query_len, key_len)` of each kind."""
+
+
+def _split(order: list[int], size: int) -> list[list[int]]:
+    return [order[begin : begin + size] for begin in range(0, len(order), size)]
