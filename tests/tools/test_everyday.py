@@ -89,16 +89,16 @@ def test_words_in_sentences():
     words = [("dishwasher", "Spülmaschine"), ("to rinse", "spülen"), ("icy", "eisig")]
     pairs = list(word_pairs([*words, ("lion", "Löwe")], {"Maschine": "f", "Löwe": "m"}))
     assert len(pairs) == 12  # none of the weak noun
-    nouns = dict(word_pairs(words[:1], {"Maschine": "f"}, each=len(NOUNS)))
+    nouns = dict(word_pairs(words[:1], {"Maschine": "f"}, per_word=len(NOUNS)))
     assert nouns["He bought a new dishwasher."] == "Er hat eine neue Spülmaschine gekauft."
     assert nouns["The dishwasher is over there."] == "Die Spülmaschine ist da drüben."
-    attic = dict(word_pairs([("attic", "Dachboden")], {"Boden": "m"}, each=len(NOUNS)))
+    attic = dict(word_pairs([("attic", "Dachboden")], {"Boden": "m"}, per_word=len(NOUNS)))
     assert attic["I need an attic."] == "Ich brauche einen Dachboden."
 
 
 def test_misspellings_are_put_into_sentences_and_spread_over_words():
     pairs = [("You received it.", "Du hast es bekommen."), ("Wait!", "Warte!")] * 4
-    made = list(misspelt_pairs(pairs, each=1))
+    made = list(misspelt_pairs(pairs, per_spelling=1))
     assert {target for _, target in made} == {"Du hast es bekommen."}
     spellings = {source for source, _ in made}
     assert spellings <= {

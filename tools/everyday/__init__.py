@@ -29,16 +29,16 @@ def written_pairs(name: str) -> list[Pair]:
     return [(source, target) for source, target in (line.split("\t") for line in lines)]
 
 
-def value_pairs(count: int, seed: int = 0) -> Iterator[Pair]:
-    """Yields distinct pairs with random values, evenly over the templates.
+def value_pairs(num_draws: int, seed: int = 0) -> Iterator[Pair]:
+    """Yields distinct pairs with random values.
 
     Args:
-        count: Number of pairs. A template with few values gives fewer than its share.
+        num_draws: Number of draws, spread evenly over the templates. Repeated pairs are left out.
         seed: Seed of the values.
     """
     draw = random.Random(seed)
     seen: set[Pair] = set()
-    for number in range(count):
+    for number in range(num_draws):
         source, target = TEMPLATES[number % len(TEMPLATES)]
         values = {
             place: _value(place.rstrip("0123456789"), draw)
@@ -48,6 +48,7 @@ def value_pairs(count: int, seed: int = 0) -> Iterator[Pair]:
             source.format(**{place: value[0] for place, value in values.items()}),
             target.format(**{place: value[1] for place, value in values.items()}),
         )
+        # "Come at 3 p.m." ends with one full stop.
         source, target = (side[0].upper() + side[1:].replace("m..", "m.") for side in pair)
         pair = source, target
         if pair not in seen:

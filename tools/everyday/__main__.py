@@ -22,7 +22,7 @@ from transformer_tf.text.corpora.pair_files import read_pairs
 from transformer_tf.utils.startup import run_command
 
 
-def read_text(paths: Iterable[Path]) -> Iterator[str]:
+def read_all_lines(paths: Iterable[Path]) -> Iterator[str]:
     """Yields the lines of files, which may be compressed."""
     for path in paths:
         with open_text(path) as file:
@@ -45,23 +45,23 @@ def main() -> None:
     for name in ("pairs", "english", "german"):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", nargs="+", default=[])
     arguments = parser.parse_args()
-    texts = [arguments.dictionary, arguments.pairs, arguments.english, arguments.german]
-    if any(texts) and not all(texts):
+    inputs = [arguments.dictionary, arguments.pairs, arguments.english, arguments.german]
+    if any(inputs) and not all(inputs):
         parser.error("--dictionary, --pairs, --english and --german belong together")
-    found: dict[str, Iterable[Pair]] = {
+    pairs_by_file: dict[str, Iterable[Pair]] = {
         "expressions": written_pairs("expressions"),
         "sentences": written_pairs("sentences"),
         "values": value_pairs(12_000),
     }
     if arguments.dictionary:
         pairs = read_all_pairs(arguments.pairs)
-        english = [*read_text(arguments.english), *(source for source, _ in pairs)]
-        german = [*read_text(arguments.german), *(target for _, target in pairs)]
+        english = [*read_all_lines(arguments.english), *(source for source, _ in pairs)]
+        german = [*read_all_lines(arguments.german), *(target for _, target in pairs)]
         words = rare_words(read_all_pairs([arguments.dictionary]), pairs, english, german)
-        found["words"] = word_pairs(words, find_genders(german))
-        found["misspelt"] = misspelt_pairs(pairs)
+        pairs_by_file["words"] = word_pairs(words, find_genders(german))
+        pairs_by_file["misspelt"] = misspelt_pairs(pairs)
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    for name, name_pairs in found.items():
+    for name, name_pairs in pairs_by_file.items():
         lines = (f"{source}\t{target}" for source, target in name_pairs)
         write_lines(arguments.folder / f"{name}.tsv", lines)
 

@@ -239,17 +239,17 @@ MISSPELLINGS: dict[str, tuple[str, ...]] = {
     "you're": ("youre", "your", "ur"),
     "your": ("ur", "yuor", "you're"),
 }
-"""The wrong spellings of a word, in lower case."""
+"""Misspellings and chat spellings of words, and words that they are confused with."""
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 
-def misspelt_pairs(pairs: Iterable[Pair], each: int = 16, seed: int = 0) -> Iterator[Pair]:
+def misspelt_pairs(pairs: Iterable[Pair], per_spelling: int = 16, seed: int = 0) -> Iterator[Pair]:
     """Yields pairs whose English has one common misspelling.
 
     Args:
         pairs: English-German pairs.
-        each: Greatest number of sentences for each misspelling.
+        per_spelling: Maximum number of sentences for each misspelling.
         seed: Seed of the choice.
     """
     draw = random.Random(seed)
@@ -261,8 +261,8 @@ def misspelt_pairs(pairs: Iterable[Pair], each: int = 16, seed: int = 0) -> Iter
         if not found:
             continue
         word = draw.choice(found)
-        wrong = min(_spellings(word[0]), key=lambda spelling: used[spelling])
-        if used[wrong] < each:
+        wrong = min(_spellings(word[0]), key=used.__getitem__)
+        if used[wrong] < per_spelling:
             used[wrong] += 1
             wrong = wrong.capitalize() if word[0][0].isupper() else wrong
             yield source[: word.start()] + wrong + source[word.end() :], target

@@ -1,6 +1,7 @@
 """The sentence patterns of `value_pairs`, with the names and numbers that fill them.
 
-A place in braces is a kind of value; a digit after it tells two values of one kind apart.
+A placeholder in braces names a kind of value; a digit after it tells two values of one kind
+apart. The values are random: a sentence need not make sense.
 """
 
 NUMBERS = (

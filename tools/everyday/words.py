@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 Pair = tuple[str, str]
 
 MIN_USED = 3
-"""How many English sentences must have a word for it to be worth a sentence."""
+"""A word is used if it occurs in at least this many English sentences."""
 MAX_TRAINED = 40
-"""A word is rare if fewer training pairs have it."""
+"""A word is rare if it occurs in fewer training pairs than this."""
 
 _ENGLISH = re.compile(r"[a-z]+(?:[ -][a-z]+)?")
 _NOUN = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{2,}")
@@ -94,7 +94,7 @@ def find_genders(sentences: Iterable[str]) -> dict[str, str]:
 
 
 def gender_of(noun: str, genders: Mapping[str, str]) -> str | None:
-    """Returns the gender of a noun, or of its longest ending that is a known noun."""
+    """Returns the gender of a noun, or that of its last part or ending; None if unknown."""
     for begin in range(len(noun) - 2):
         part = noun[begin:].capitalize()
         if part in genders and (begin == 0 or len(part) > 3):
@@ -129,18 +129,18 @@ def rare_words(
         if is_rare and re.fullmatch(r"[^\W\d_]+", translation):
             translations[word].append(translation)
     for word, found in translations.items():
-        yield word, max(found, key=lambda each: frequency[each])
+        yield word, max(found, key=frequency.__getitem__)
 
 
 def word_pairs(
-    words: Iterable[Pair], genders: Mapping[str, str], each: int = 4, seed: int = 0
+    words: Iterable[Pair], genders: Mapping[str, str], per_word: int = 4, seed: int = 0
 ) -> Iterator[Pair]:
     """Yields sentences with words.
 
     Args:
         words: English words, and verbs with `to`, and their translations.
         genders: What `find_genders` returned.
-        each: Number of sentences for each word; an expression of two words gets one.
+        per_word: Number of sentences for each word; an expression of two words gets one.
         seed: Seed of the choice of sentences.
     """
     draw = random.Random(seed)
@@ -154,8 +154,8 @@ def word_pairs(
             values, templates = {"a": word, "A": translation}, ADJECTIVES
         elif _NOUN.fullmatch(translation):
             gender = gender_of(translation, genders)
-            weak = gender == "m" and _WEAK.search(translation)
-            if gender is None or weak or (word.endswith("s") and not word.endswith("ss")):
+            is_weak = gender == "m" and _WEAK.search(translation) is not None
+            if gender is None or is_weak or (word.endswith("s") and not word.endswith("ss")):
                 continue
             names = ("the", "the4", "a", "a4", "this", "new", "my")
             values = {"n": word, "N": translation, **dict(zip(names, _FORMS[gender], strict=True))}
@@ -163,7 +163,8 @@ def word_pairs(
         else:
             continue
         is_one_word = len(word.removeprefix("to ").split()) == 1
-        for source, target in draw.sample(templates, each if is_one_word else 1):
+        for source, target in draw.sample(templates, per_word if is_one_word else 1):
             source, target = source.format(**values), target.format(**values)
+            # By letter, not by sound. u is left out because of "a university".
             source = re.sub(r"\ba (?=[aeio])", "an ", source)
             yield source[0].upper() + source[1:], target[0].upper() + target[1:]

@@ -1,7 +1,8 @@
 """Attention scores as one interactive, self-contained HTML page.
 
-The page cannot load anything: its content security policy allows only its own style and script, by
-their hashes. Text is embedded as JSON and shown as text, never as markup.
+The page loads nothing from outside: its content security policy allows only its own style and
+script, by their hashes, and images inside it. Text is embedded as JSON and shown as text, never as
+markup.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ BROWSER_FILES = Path(__file__).parent / "browser"
 def render_page(attentions: Sequence[Attention]) -> str:
     """Renders the page.
 
-    Weights are rounded to steps of 1/255: 40 × 40 tokens in 4 layers of 8 heads take 70 KB.
+    Weights are rounded to steps of 1/255: 40 × 40 tokens in 4 layers of 8 heads take 70 KB
+    for each kind of attention.
 
     Args:
-        attentions: The translated sentences to choose from. The page opens on the clearest of the
-            first one's `alignment_heads`, or of all heads if there are none.
+        attentions: The translated sentences to choose from. The page opens on the clearest
+            alignment head of the first sentence, or on the clearest of all heads if it has none.
 
     Returns:
         HTML.
@@ -110,7 +112,7 @@ def save_page(attentions: Sequence[Attention], path: str | os.PathLike[str]) -> 
     content = render_page(attentions)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Lone surrogates, as in a damaged argument, become question marks.
+    # Lone surrogates, as in an argument that is not UTF-8, become question marks.
     atomic_write_bytes(path, content.encode("utf-8", "replace"))
 
 
@@ -128,11 +130,11 @@ def _map(attention: Attention, kind: str) -> dict[str, Any]:
             f"The scores of {kind!r} must lie between 0 and 1. "
             f"Received: values from {scores.min()} to {scores.max()}"
         )
-    weights = np.rint(255 * scores.clip(0, 1)).astype(np.uint8)
+    quantized = np.rint(255 * scores.clip(0, 1)).astype(np.uint8)
     return {
         "layers": scores.shape[0],
         "heads": scores.shape[1],
         "queries": queries,
         "keys": keys,
-        "scores": base64.b64encode(weights.tobytes()).decode("ascii"),
+        "scores": base64.b64encode(quantized.tobytes()).decode("ascii"),
     }

@@ -15,7 +15,7 @@ from transformer_tf.errors import ConfigError
 if TYPE_CHECKING:
     from transformer_tf.config import DecodingConfig
 
-Ids = Sequence[Sequence[int]]
+TokenIds = Sequence[Sequence[int]]
 
 ATTEND_BATCH_SIZE = 32
 
@@ -24,8 +24,9 @@ class BatchedEngine(abc.ABC):
     """An `Engine` that searches in several batches at the same time.
 
     Args:
-        workers: Number of batches at the same time.
-        num_positions: Number of learned positions of the model; None if every length has one.
+        workers: Number of batches to search at the same time.
+        num_positions: Number of positions in the model's learned table; None if positions are
+            computed, for any length.
     """
 
     def __init__(self, workers: int, num_positions: int | None):
@@ -34,9 +35,9 @@ class BatchedEngine(abc.ABC):
 
     def search(
         self,
-        sources: Ids,
+        sources: TokenIds,
         options: DecodingConfig,
-        prefixes: Ids | None = None,
+        prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
@@ -55,8 +56,8 @@ class BatchedEngine(abc.ABC):
                 None if prefixes is None else [prefixes[index] for index in batch],
                 batch if numbers is None else [numbers[index] for index in batch],
             )
-            for index, of_sentence in zip(batch, hypotheses, strict=True):
-                found[index] = of_sentence
+            for index, best in zip(batch, hypotheses, strict=True):
+                found[index] = best
             if progress:
                 progress(len(batch))
 
@@ -67,7 +68,7 @@ class BatchedEngine(abc.ABC):
             list(pool.map(run, batches))
         return found
 
-    def attend(self, sources: Ids, target_inputs: Ids) -> list[dict[str, np.ndarray]]:
+    def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:
         """Returns the attention scores of given translations: see `Engine.attend`."""
         found: list[dict[str, np.ndarray]] = [{} for _ in sources]
         order = sorted(range(len(sources)), key=lambda index: len(sources[index]))
@@ -95,16 +96,16 @@ class BatchedEngine(abc.ABC):
     @abc.abstractmethod
     def _search_batch(
         self,
-        sources: Ids,
+        sources: TokenIds,
         options: DecodingConfig,
-        prefixes: Ids | None,
+        prefixes: TokenIds | None,
         numbers: Sequence[int],
     ) -> list[list[Hypothesis]]:
         """Translates the sentences of a batch."""
 
     @abc.abstractmethod
-    def _attend_batch(self, sources: Ids, target_inputs: Ids) -> dict[str, np.ndarray]:
-        """Returns arrays `(batch, num_layers, num_heads, query_len, key_len)` of each kind."""
+    def _attend_batch(self, sources: TokenIds, target_inputs: TokenIds) -> dict[str, np.ndarray]:
+        """Returns arrays `(batch, num_layers, num_heads, query_len, key_len)` for each kind."""
 
 
 def _split(order: list[int], size: int) -> list[list[int]]:

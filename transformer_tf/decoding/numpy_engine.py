@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from transformer_tf.config.schema import DecodingConfig
-from transformer_tf.decoding.batched import BatchedEngine, Ids
+from transformer_tf.decoding.batched import BatchedEngine, TokenIds
 from transformer_tf.decoding.hypothesis import Engine, Hypothesis
 from transformer_tf.errors import ConfigError
 from transformer_tf.numpy_transformer import NumpyTransformer, position_table
@@ -74,9 +74,9 @@ class NumpyEngine(BatchedEngine):
 
     def search(
         self,
-        sources: Ids,
+        sources: TokenIds,
         options: DecodingConfig,
-        prefixes: Ids | None = None,
+        prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
         numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
@@ -93,7 +93,7 @@ class NumpyEngine(BatchedEngine):
         _, scores = self.model(self._pad(sources), self._pad(target_inputs))
         return {kind: np.stack(layers, axis=1) for kind, layers in scores.items()}
 
-    def _pad(self, sequences: Ids) -> np.ndarray:
+    def _pad(self, sequences: TokenIds) -> np.ndarray:
         padded = np.full((len(sequences), max(map(len, sequences))), self.model.pad_id)
         for row, sequence in zip(padded, sequences, strict=True):
             row[: len(sequence)] = sequence
@@ -169,7 +169,7 @@ class Greedy:
         options: DecodingConfig,
         end_id: int,
         limits: Sequence[int],
-        prefixes: Ids | None,
+        prefixes: TokenIds | None,
     ):
         self.options = options
         self.end_id = end_id

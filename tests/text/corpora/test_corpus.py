@@ -251,7 +251,7 @@ def test_too_many_malformed_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
 
     assert f"{path}/deu.txt: 2 of the 100 lines" in load_error(tmp_path)
-    monkeypatch.setattr(pair_files, "MAX_MALFORMED", 0.02)
+    monkeypatch.setattr(pair_files, "MAX_MALFORMED_SHARE", 0.02)
     removed = load(tmp_path).removed
     assert (removed["wrong column count"], removed["not UTF-8"]) == (1, 1)
 
@@ -522,12 +522,12 @@ def test_malformed_lines_of_two_files_leave_the_others_aligned(
     source.write_bytes(b"One.\nTwo.\nThree.\nFour.\n")
     target.write_bytes(b"Eins.\n\xfc\nDr\0ei.\nVier.\n")
 
-    monkeypatch.setattr(pair_files, "MAX_MALFORMED", 0.25)
+    monkeypatch.setattr(pair_files, "MAX_MALFORMED_SHARE", 0.25)
     corpus = load_files((source, target))
 
     assert list(corpus.train) == [("One.", "Eins."), ("Four.", "Vier.")]
     assert (corpus.removed["not UTF-8"], corpus.removed["control characters"]) == (1, 1)
-    monkeypatch.setattr(pair_files, "MAX_MALFORMED", 0.24)
+    monkeypatch.setattr(pair_files, "MAX_MALFORMED_SHARE", 0.24)
     with pytest.raises(DataError, match="1 of the 4 lines are malformed"):
         load_files((source, target))
 

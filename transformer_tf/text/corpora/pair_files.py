@@ -1,7 +1,7 @@
-"""Reads sentence pairs from tab-separated, CSV and TMX files, or two files of one side each.
+"""Reads sentence pairs from tab-separated, CSV and TMX files, or from two parallel files.
 
-Each line is decoded separately. Malformed lines are counted and skipped; a file with more than 1 %
-of them is refused, because it probably has another format.
+Except in TMX, malformed lines are counted and skipped; a file with more than 1 % of them is
+refused, because it probably has another format.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from transformer_tf.text.corpora.archives import open_text
 from transformer_tf.text.corpora.language_codes import ISO_639_3
 from transformer_tf.text.corpora.pairs import Pair
 
-MAX_MALFORMED = 0.01  # share of the lines of a file
+MAX_MALFORMED_SHARE = 0.01  # of the lines of a file
 
 _HEADER_NAMES = {"source", "target", "src", "tgt", "trg", "sentence", "translation"}
 _INLINE_CODES = {"bpt", "ept", "it", "ph", "ut"}  # of TMX: markup, not text
@@ -52,15 +52,15 @@ def read_pairs(
 
 
 def _check_malformed(
-    path: Path, counts: Mapping[str, int], total: int, removed: dict[str, int]
+    name: str, counts: Mapping[str, int], total: int, removed: dict[str, int]
 ) -> None:
     """Adds the malformed lines of a file to `removed`, and refuses a file with too many."""
-    for step, count in counts.items():
-        removed[step] += count
+    for kind, count in counts.items():
+        removed[kind] += count
     malformed = sum(counts.values())
-    if malformed > MAX_MALFORMED * total:
+    if malformed > MAX_MALFORMED_SHARE * total:
         raise DataError(
-            f"{path}: {malformed} of the {total} lines are malformed: "
+            f"{name}: {malformed} of the {total} lines are malformed: "
             f"{counts[cleaning.NOT_UTF8]} not UTF-8 (convert such a file, from "
             "Latin-1 for instance with iconv -f latin1 -t utf-8), "
             f"{counts[cleaning.WRONG_COLUMNS]} without two or three columns; get a "
@@ -91,12 +91,13 @@ def _read_csv(path: Path) -> Iterator[list[str] | None]:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
         try:
             for row in csv.reader(text):
-                yield row if "".join(row).isprintable() or _is_unicode(row) else None
+                # A quick check first: surrogates are not printable.
+                yield row if "".join(row).isprintable() or _was_utf8(row) else None
         except csv.Error as error:
             raise DataError(f"{path} is not valid CSV ({error}): correct it") from error
 
 
-def _is_unicode(row: Sequence[str]) -> bool:
+def _was_utf8(row: Sequence[str]) -> bool:
     """Whether a row was valid UTF-8: other bytes are escaped as surrogates."""
     return not any("\udc80" <= character <= "\udcff" for column in row for character in column)
 
@@ -117,7 +118,7 @@ def _read_columns(
             malformed[cleaning.WRONG_COLUMNS] += 1
         elif total > 1 or not _is_header(row, languages):
             yield row[0], row[1]
-    _check_malformed(path, malformed, total, removed)
+    _check_malformed(str(path), malformed, total, removed)
 
 
 def _is_header(row: Sequence[str], languages: tuple[str, str]) -> bool:
@@ -146,7 +147,7 @@ def _read_two_files(
             yield source, target
         else:
             malformed[cleaning.NOT_UTF8] += 1
-    _check_malformed(source_path, malformed, total, removed)
+    _check_malformed(f"{source_path} and {target_path}", malformed, total, removed)
 
 
 def _read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
