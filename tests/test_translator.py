@@ -354,7 +354,7 @@ def slot_tokenizer(tmp_path_factory):
 @pytest.mark.parametrize(
     ("options", "text", "searched"),
     [
-        ({}, "Es kostet 19,99 Euro.", [(2, 1), (1, 4)]),
+        ({}, "Es kostet 19,99 Euro.", [(2, 1), (1, 8)]),
         ({"check_slots": False}, "Es kostet viele Euro.", [(2, 1)]),
         ({"beam_size": 1}, "Es kostet viele Euro.", [(2, 1)]),
     ],

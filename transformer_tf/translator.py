@@ -358,7 +358,8 @@ class Translator:
     ) -> list[list[Hypothesis]]:
         """Searches for the `n_best` hypotheses of each segment.
 
-        If the best one has lost a slot, the hypotheses of the beam that kept all slots come first.
+        If the best one has lost a slot, a beam of twice the size is searched, and its hypotheses
+        that kept all slots come first.
         """
 
         def search(
@@ -386,9 +387,10 @@ class Translator:
             number for number, (segment, each) in enumerate(pairs) if loses_slots(segment, each[0])
         ]
         if again:
+            size = 2 * options.beam_size
             beams = search(
                 [segments[number] for number in again],
-                dataclasses.replace(options, n_best=options.beam_size),
+                dataclasses.replace(options, beam_size=size, n_best=size),
             )
             for number, beam in zip(again, beams, strict=True):
                 loses = functools.partial(loses_slots, segments[number])

@@ -258,7 +258,8 @@ class DecodingConfig:
             in lower case and its translation put in capitals.
         split_sentences: Whether to translate the sentences of a text one by one.
         check_slots: Whether beam search prefers hypotheses with every slot of the source exactly
-            once, if the model was trained with `data.slots`.
+            once, if the model was trained with `data.slots`. A sentence that has lost one is
+            searched again with twice the beam.
     """
 
     batch_size: PositiveInt = 64

@@ -102,7 +102,8 @@ export class Translator {
   }
 
   /**
-   * The best translation of the beam that kept every slot, or else the best one.
+   * The best translation that kept every slot, of the beam or of one twice as large, or else the
+   * best one.
    *
    * @param {ReturnType<Translator["task"]>} task
    * @returns {ReturnType<typeof beamSearch>}
@@ -112,7 +113,9 @@ export class Translator {
       !task.values.length || keepsSlots(this.target.decode(last.ids()), task.values.length);
     const found = beamSearch(task);
     if (keeps(found) || !task.settings.check_slots) return found;
-    const all = beamSearch(task, task.settings.beam_size);
+    const beamSize = 2 * task.settings.beam_size;
+    const settings = { ...task.settings, beam_size: beamSize };
+    const all = beamSearch({ ...task, settings }, beamSize);
     return { ...all, ...all.closed.find(keeps) };
   }
 
