@@ -4,13 +4,6 @@
 
 import os
 
-# Each worker of pytest-xdist keeps to one processor: threads of two workers on all processors
-# would wait for each other.
-WORKER = os.environ.get("PYTEST_XDIST_WORKER")
-if WORKER and hasattr(os, "sched_setaffinity"):
-    processors = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {processors[int(WORKER.removeprefix("gw")) % len(processors)]})
-
 import numpy as np
 import pytest
 
