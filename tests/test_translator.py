@@ -228,6 +228,7 @@ def test_a_prefix_of_a_shouted_sentence_is_read_in_lower_case(translator):
     assert said[1] == "Ich sehe" + said[2].upper()[len("Ich sehe") :]
 
 
+@pytest.mark.slow
 def test_random_draws_depend_on_the_number_of_the_sentence(translator):
     sampling = copy.copy(translator)
     sampling.options = dataclasses.replace(translator.options, temperature=1.0, seed=3)
@@ -308,6 +309,7 @@ def test_engines_attend_alike(engines):
         np.testing.assert_allclose(found.scores[kind], scores, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_auto_samples_as_keras_does(engines):
     sampled = [
         engines[name].translate("I see 3 cars.", temperature=0.9) for name in ("auto", "keras")

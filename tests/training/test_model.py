@@ -94,6 +94,7 @@ def test_metrics_are_means_over_tokens_not_batches(batch):
     assert logs == pytest.approx(plain_metrics(model, *batch, 0.1), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["mixed_bfloat16", "mixed_float16"])
 def test_mixed_precision_learns(batch, precision):
     model = TrainingModel(make_model(dtype=precision))
@@ -114,6 +115,7 @@ def stream(random, rows_multiple=1, **options):
     return BatchStream(batches, **options)
 
 
+@pytest.mark.slow
 def test_accumulated_steps_equal_one_large_step(random):
     """Each token counts the same, also when the batches have different numbers of tokens."""
     steps = list(stream(random, steps_per_update=2).take(0, 4))

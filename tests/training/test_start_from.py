@@ -73,6 +73,7 @@ def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):  #
         assert int(trainer.training_model.optimizer.iterations.value) == 0
 
 
+@pytest.mark.slow
 def test_a_run_resumes_without_the_checkpoint(data, checkpoint, tmp_path):  # noqa: F811
     copy = shutil.copytree(checkpoint, tmp_path / "copy")
     folder = tmp_path / "run"

@@ -185,6 +185,7 @@ def test_the_time_limit(data, tmp_path):
     assert [row["step"] for row in trainer.fit()] == [1]
 
 
+@pytest.mark.slow
 def test_one_seed_one_result(data, tmp_path, monkeypatch):
     set_scores(monkeypatch, perplexity=6 * [1.0])
     weights = []
@@ -340,6 +341,7 @@ def test_official_models_with_their_vectors(data, tmp_path):
         assert translator.translate(["I see 25 red houses."]) == [expected]
 
 
+@pytest.mark.slow
 def test_dropout_of_merges(data, tmp_path):
     """Each epoch has other sub-words of the same sentences, the same in every run."""
     config = configure(data, "tokenizer.dropout=0.3", "training.max_epochs=2")
@@ -364,6 +366,7 @@ def test_the_global_precision_is_unchanged():
     assert keras.config.dtype_policy().name == "float32"
 
 
+@pytest.mark.slow
 def test_long_samples_and_several_translations(data, tmp_path):
     """A sample that is too long for the model is translated in parts, without attention."""
     long = "I see 5 red cars. " * 20
@@ -400,6 +403,7 @@ def test_translations_of_a_run_without_a_validation(data, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_the_learning_rate_falls_at_the_end(data, tmp_path):
     options = ["training.accumulation_steps=2", "training.cooldown_steps=0.4"]
     trainer = Trainer(configure(data, "training.max_steps=16", *options), tmp_path / "run")
