@@ -24,7 +24,7 @@ _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnprstvwz"
 
 
 def written_pairs(name: str) -> list[Pair]:
-    """Returns the pairs of `expressions` or `sentences`, which were written by hand."""
+    """Returns the pairs of `expressions` or `sentences`, which were written for this project."""
     lines = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     return [(source, target) for source, target in (line.split("\t") for line in lines)]
 

@@ -64,8 +64,11 @@ class BatchedEngine(abc.ABC):
         # The longest first, so that the last batch to finish is a short one.
         order = sorted(range(len(sources)), key=lambda index: len(sources[index]), reverse=True)
         batches = _split(order, self._batch_size(options, len(sources)))
-        with ThreadPoolExecutor(self.workers) as pool:
-            list(pool.map(run, batches))
+        if len(batches) == 1:  # without a thread, so that Ctrl-C stops it at once
+            run(batches[0])
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                list(pool.map(run, batches))
         return found
 
     def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:
