@@ -21,7 +21,7 @@ from transformer_tf.text.corpora import pair_files, phrasebook, sources
 from transformer_tf.text.corpora.cleaning import normalize_text, removed_table
 from transformer_tf.text.corpora.corpus import Corpus, load_corpus, load_held_out, tag_names
 from transformer_tf.text.corpora.pairs import Pair
-from transformer_tf.text.corpora.phrasebook import Phrase
+from transformer_tf.text.corpora.phrasebook import Phrase, load_phrasebook
 
 REAL_DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 NFD_UMLAUT = "u\N{COMBINING DIAERESIS}"
@@ -721,6 +721,20 @@ def test_a_named_corpus_takes_held_out_pairs_from_files(tmp_path: Path) -> None:
     assert list(corpus.validation) == [("Other.", "Satz 5.")]
     numbers = [number for number in range(100) if number not in (3, 5)]
     assert list(corpus.train) == [(f"Sentence {n}.", f"Satz {n}.") for n in numbers]
+
+
+@pytest.mark.parametrize("key", ["validation_files", "test_files", "mix"])
+def test_swapped_columns_are_refused(tmp_path: Path, key: str) -> None:
+    phrases = [f"{phrase.source}\t{phrase.target}" for phrase in load_phrasebook()][::10]
+    write_lines(tmp_path, phrases[:400])
+    other = ["\t".join(reversed(line.split("\t"))) for line in phrases[400:600]]
+    swapped = (write_table(tmp_path / "other.tsv", other),)
+    value: object = (MixConfig(files=swapped),) if key == "mix" else (swapped,)
+    with pytest.raises(DataError, match="seem to be swapped, compared with the training pairs of"):
+        load(tmp_path, **{key: value})
+    if key == "mix":
+        corpus = load(tmp_path, mix=(MixConfig(files=swapped, swap=True),))
+        assert len(corpus.train) > 500
 
 
 def test_mixed_pairs_share_no_sentence_with_held_out_pairs(tmp_path: Path) -> None:

@@ -3,7 +3,11 @@ import random
 import pytest
 
 from transformer_tf.text.corpora.phrasebook import load_phrasebook
-from transformer_tf.text.corpora.suspicious import find_suspicious, seeming_language
+from transformer_tf.text.corpora.suspicious import (
+    columns_are_swapped,
+    find_suspicious,
+    seeming_language,
+)
 from transformer_tf.utils.languages import COMMON_WORDS, LANGUAGE_NAMES
 
 
@@ -29,6 +33,15 @@ def test_right_pairs_are_not_suspicious(pairs):
     assert find_suspicious([]) == []
     one_language = [(source, source) for source, _ in pairs]
     assert find_suspicious(one_language) == []
+
+
+def test_swapped_columns_are_found(pairs):
+    swapped = [(target, source) for source, target in pairs[800:]]
+    assert columns_are_swapped(swapped, pairs[:800])
+    assert not columns_are_swapped(pairs[800:], pairs[:800])
+    assert not columns_are_swapped(swapped[:90] + pairs[800:], pairs[:800])  # a minority
+    assert not columns_are_swapped([], pairs)
+    assert not columns_are_swapped(swapped, [])
 
 
 def test_the_language_of_a_column(pairs):

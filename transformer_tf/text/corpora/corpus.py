@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from transformer_tf.text.corpora.lines import read_lines, write_lines
 from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
 from transformer_tf.text.corpora.sources import Source, list_sources
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
+from transformer_tf.text.corpora.suspicious import columns_are_swapped
 from transformer_tf.utils.files import user_folder
 
 HELD_OUT = (VALIDATION, TEST)
@@ -180,7 +181,9 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
                 "choose smaller sizes or another corpus."
             )
     splits = {name: pairs.select(splitter.members[name]) for name in SPLITS}
-    counts = np.bincount(source_of[splitter.members[TRAIN]], minlength=len(sources))
+    source_of = source_of[splitter.members[TRAIN]]
+    _check_columns(splits, source_of, sources)
+    counts = np.bincount(source_of, minlength=len(sources))
     counted = tuple(
         SourceCount(source.name, int(count), source.weight, source.tag)
         for source, count in zip(sources, counts, strict=True)
@@ -204,6 +207,25 @@ def cache_directory(data: DataConfig) -> Path:
 
 def _size(data: DataConfig, name: str) -> int:
     return {TRAIN: 1, VALIDATION: data.validation_size, TEST: data.test_size}[name]
+
+
+def _check_columns(
+    splits: dict[str, StoredPairs], source_of: np.ndarray, sources: Sequence[Source]
+) -> None:
+    """Compares the columns of the held-out pairs and of each mixed source with the corpus's own."""
+    train = splits[TRAIN]
+    own = train.select(np.flatnonzero(source_of == source_of[0]))
+    groups = {f"The {name} pairs": (splits[name], "data.swap") for name in HELD_OUT}
+    for number, source in enumerate(sources):
+        if source.mixed:
+            pairs = train.select(np.flatnonzero(source_of == number))
+            groups[source.name] = (pairs, "its swap in data.mix")
+    for name, (pairs, key) in groups.items():
+        if columns_are_swapped(pairs, own):
+            raise DataError(
+                f"{name}: source and target seem to be swapped, compared with the training pairs "
+                f"of {sources[source_of[0]].name}; correct the file or {key}."
+            )
 
 
 def _clean(

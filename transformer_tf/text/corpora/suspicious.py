@@ -74,6 +74,20 @@ def find_suspicious(pairs: Sequence[Pair]) -> list[Suspicion]:
     return found
 
 
+def columns_are_swapped(pairs: Sequence[Pair], correct: Sequence[Pair]) -> bool:
+    """Whether most of the pairs have their columns the other way round.
+
+    Args:
+        pairs: The pairs in question; the first 200 of them are examined, and at most a quarter as
+            many as there are correct ones.
+        correct: Pairs of the same two languages; 1 000 of them are enough.
+    """
+    pairs = pairs[: min(200, len(correct) // 4)]
+    found = find_suspicious([*correct[:1000], *pairs])
+    swapped = {suspicion.pair for suspicion in found if suspicion.reason == "swapped"}
+    return sum(pair in swapped for pair in pairs) > len(pairs) / 2
+
+
 def seeming_language(texts: Iterable[str], language: str) -> str:
     """Guesses the language of texts from their common words.
 
