@@ -18,7 +18,10 @@ from transformer_tf.utils.languages import COMMON_WORDS
 
 MAX_EXAMINED = 10_000
 _THRESHOLD = 8.0  # the other language is e^8 = 3 000 times as probable, letter by letter
+_SWAPPED = 0.5  # each sequence of letters is on average e^0.5 = 1.6 times as probable there
+_MIN_PAIRS = 20  # to compare columns
 _MIN_COMMON_WORDS = 20  # of the language that a column seems to have
+_NOTHING: Counter[str] = Counter()
 _CLEARLY_MORE = 1.5  # times as many common words as of the expected language
 
 
@@ -41,30 +44,12 @@ def find_suspicious(pairs: Sequence[Pair]) -> list[Suspicion]:
     Args:
         pairs: Sentence pairs, most of which are correct.
     """
-    trigrams = [tuple(map(_trigrams, pair)) for pair in pairs]
-    totals = Counter[str](), Counter[str]()
-    for sides in trigrams:
-        for total, side in zip(totals, sides, strict=True):
-            total.update(side)
-    # The longer column has more trigrams of every kind.
-    balance = math.log(max(totals[1].total(), 1) / max(totals[0].total(), 1))
-
-    def log_odds(text: Counter[str], own: Sequence[Counter[str]]) -> float:
-        """How much more probable a text is as a source, without the pair's own trigrams."""
-        return sum(
-            count
-            * (
-                math.log(totals[0][trigram] - own[0][trigram] + 0.5)
-                - math.log(totals[1][trigram] - own[1][trigram] + 0.5)
-                + balance
-            )
-            for trigram, count in text.items()
-        )
-
+    trigrams = [(_trigrams(source), _trigrams(target)) for source, target in pairs]
+    log_odds = _LogOdds(*_count_trigrams(pairs))
     found = []
     for pair, sides in zip(pairs, trigrams, strict=True):
-        wrong_source = log_odds(sides[0], sides) < -_THRESHOLD
-        wrong_target = log_odds(sides[1], sides) > _THRESHOLD
+        wrong_source = log_odds(sides[0], *sides) < -_THRESHOLD
+        wrong_target = log_odds(sides[1], *sides) > _THRESHOLD
         if wrong_source and wrong_target:
             found.append(Suspicion(pair, "swapped"))
         elif wrong_source:
@@ -75,17 +60,17 @@ def find_suspicious(pairs: Sequence[Pair]) -> list[Suspicion]:
 
 
 def columns_are_swapped(pairs: Sequence[Pair], correct: Sequence[Pair]) -> bool:
-    """Whether most of the pairs have their columns the other way round.
+    """Whether the columns of the pairs are the other way round; False if there are too few pairs.
 
     Args:
-        pairs: The pairs in question; the first 200 of them are examined, and at most a quarter as
-            many as there are correct ones.
-        correct: Pairs of the same two languages; 1 000 of them are enough.
+        pairs: The pairs in question; the first 200 are examined.
+        correct: Pairs of the same two languages; the first 1 000 are used.
     """
-    pairs = pairs[: min(200, len(correct) // 4)]
-    found = find_suspicious([*correct[:1000], *pairs])
-    swapped = {suspicion.pair for suspicion in found if suspicion.reason == "swapped"}
-    return sum(pair in swapped for pair in pairs) > len(pairs) / 2
+    if min(len(pairs), len(correct)) < _MIN_PAIRS:
+        return False
+    source, target = _count_trigrams(pairs[:200])
+    odds = _LogOdds(*_count_trigrams(correct[:1000]))
+    return odds(source) < -_SWAPPED * source.total() and odds(target) > _SWAPPED * target.total()
 
 
 def seeming_language(texts: Iterable[str], language: str) -> str:
@@ -110,6 +95,46 @@ def seeming_language(texts: Iterable[str], language: str) -> str:
     best = max(counts, key=lambda code: counts[code])
     clear = counts[best] >= max(_MIN_COMMON_WORDS, _CLEARLY_MORE * counts[language])
     return best if clear else language
+
+
+class _LogOdds:
+    """How much more probable a text is as a source than as a target.
+
+    Args:
+        source: How often each sequence of three letters occurs in the source column.
+        target: The same for the target column.
+    """
+
+    def __init__(self, source: Counter[str], target: Counter[str]) -> None:
+        self.source, self.target = source, target
+        # The longer column has more trigrams of every kind.
+        self.balance = math.log(max(target.total(), 1) / max(source.total(), 1))
+
+    def __call__(
+        self,
+        text: Counter[str],
+        own_source: Counter[str] = _NOTHING,
+        own_target: Counter[str] = _NOTHING,
+    ) -> float:
+        """Returns the logarithm, without a pair's own share in the columns."""
+        return sum(
+            count
+            * (
+                math.log(self.source[trigram] - own_source[trigram] + 0.5)
+                - math.log(self.target[trigram] - own_target[trigram] + 0.5)
+                + self.balance
+            )
+            for trigram, count in text.items()
+        )
+
+
+def _count_trigrams(pairs: Sequence[Pair]) -> tuple[Counter[str], Counter[str]]:
+    """Counts the trigrams of both columns."""
+    counts = Counter[str](), Counter[str]()
+    for pair in pairs:
+        for count, text in zip(counts, pair, strict=True):
+            count.update(_trigrams(text))
+    return counts
 
 
 def _trigrams(text: str) -> Counter[str]:
