@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.everyday import value_pairs, written_pairs
+from tools.everyday import WRITTEN, value_pairs, written_pairs
 from tools.everyday.__main__ import main
 from tools.everyday.misspellings import MISSPELLINGS, misspelt_pairs
 from tools.everyday.templates import TEMPLATES
@@ -23,9 +23,12 @@ def test_value_pairs_are_distinct_and_repeatable():
     )
 
 
-def test_no_sentence_is_written_twice_and_sides_end_alike():
-    pairs = written_pairs("sentences")
-    assert len({fold(source) for source, _ in pairs}) == len(pairs) > 10_000
+@pytest.mark.parametrize(
+    ("name", "count"), [("sentences", 29_000), ("careless", 690), ("spanish", 23_000)]
+)
+def test_no_sentence_is_written_twice_and_sides_end_alike(name, count):
+    pairs = written_pairs(name)
+    assert len({fold(source) for source, _ in pairs}) == len(pairs) > count
     different = [pair for pair in pairs if pair[0][-1] in ".?!" and pair[0][-1] != pair[1][-1]]
     assert len(different) < 20
 
@@ -49,7 +52,7 @@ def test_times_in_words_and_of_the_afternoon():
 def test_no_sentence_of_the_challenge_is_trained():
     lines = (ROOT / "examples" / "challenge.tsv").read_text(encoding="utf-8").splitlines()
     challenge = {fold(line.split("\t")[1]) for line in lines if "\t" in line}
-    pairs = (*written_pairs("expressions"), *written_pairs("sentences"), *value_pairs(12_000))
+    pairs = [*value_pairs(12_000), *(pair for name in WRITTEN for pair in written_pairs(name))]
     trained = {fold(source) for source, _ in pairs}
     assert len(challenge) > 140
     assert not challenge & trained
@@ -136,6 +139,8 @@ def test_the_command_writes_five_files(tmp_path, monkeypatch):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "expressions.tsv",
         "sentences.tsv",
+        "careless.tsv",
+        "spanish.tsv",
         "values.tsv",
         "words.tsv",
         "misspelt.tsv",

@@ -1,10 +1,11 @@
-"""English-German pairs of daily life that Tatoeba lacks, for training `checkpoints/en-de`.
+"""Pairs of daily life that Tatoeba lacks, for training the translators in `checkpoints`.
 
-`expressions.tsv` has greetings, wishes, idioms, requests and errands. `sentences.tsv` has sentences
-with words that the other corpora hardly have. Both were written for this project. The pairs made
-here have values: clock times in words, dates, prices, years and names, often several in one
-sentence. No sentence of `examples/challenge.tsv` is among them. `tools.everyday.words` puts the
-rare words of a dictionary into sentences.
+`expressions.tsv` has greetings, wishes, idioms, requests and errands, `sentences.tsv` sentences of
+daily life, `careless.tsv` the same with typing mistakes in the English, and `spanish.tsv` sentences
+with Spanish instead of German. They were written for this project. The pairs made here have
+values: clock times in words, dates, prices, years and names, often several in one sentence. No
+sentence of `examples/challenge.tsv` is among them. `tools.everyday.words` puts the rare words of a
+dictionary into sentences.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from pathlib import Path
 
 from tools.everyday.templates import CITIES, MONTHS, NAMES, NUMBERS, TEMPLATES, WEEKDAYS
 
-__all__ = ["value_pairs", "written_pairs"]
+__all__ = ["WRITTEN", "value_pairs", "written_pairs"]
+
+WRITTEN = ("expressions", "sentences", "careless", "spanish")
 
 Pair = tuple[str, str]
 
@@ -24,7 +27,7 @@ _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnprstvwz"
 
 
 def written_pairs(name: str) -> list[Pair]:
-    """Returns the pairs of `expressions` or `sentences`, which were written for this project."""
+    """Returns the pairs of a file of `WRITTEN`."""
     lines = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     return [(source, target) for source, target in (line.split("\t") for line in lines)]
 

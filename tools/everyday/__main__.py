@@ -1,11 +1,11 @@
-r"""Writes English-German pairs as files for `data.mix`.
+r"""Writes English-German and English-Spanish pairs as files for `data.mix`.
 
 python -m tools.everyday FOLDER \
     [--dictionary FILE --pairs FILE ... --english FILE ... --german FILE ...]
 
-`expressions.tsv`, `sentences.tsv` and `values.tsv` need no options. `words.tsv` has rare words in
-sentences, `misspelt.tsv` training pairs with a common misspelling. These two need all four options:
-a dictionary, the training pairs (English, tab, German), and text of both languages.
+`words.tsv` has rare words in sentences, `misspelt.tsv` training pairs with a common misspelling.
+These two need all four options: a dictionary, the training pairs (English, tab, German), and text
+of both languages. The other files need none.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tools.everyday import value_pairs, written_pairs
+from tools.everyday import WRITTEN, value_pairs, written_pairs
 from tools.everyday.misspellings import misspelt_pairs
 from tools.everyday.words import Pair, find_genders, rare_words, word_pairs
 from transformer_tf.text.corpora.archives import open_text
@@ -49,8 +49,7 @@ def main() -> None:
     if any(inputs) and not all(inputs):
         parser.error("--dictionary, --pairs, --english and --german belong together")
     pairs_by_file: dict[str, Iterable[Pair]] = {
-        "expressions": written_pairs("expressions"),
-        "sentences": written_pairs("sentences"),
+        **{name: written_pairs(name) for name in WRITTEN},
         "values": value_pairs(12_000),
     }
     if arguments.dictionary:
