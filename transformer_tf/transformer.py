@@ -147,38 +147,31 @@ class Transformer(keras.Model):
         )
 
     def call(self, inputs, return_attention_scores=False, training=None):
-        if not return_attention_scores:
-            return self.project(self.hidden(inputs, training=training))
-        hidden, scores = self.hidden(inputs, return_attention_scores=True, training=training)
-        return self.project(hidden), scores
+        hidden, scores = self._hidden_and_scores(inputs, training)
+        logits = self.project(hidden)
+        return (logits, scores) if return_attention_scores else logits
 
-    def hidden(self, inputs, return_attention_scores=False, training=None):
+    def hidden(self, inputs, training=None):
         """Returns the output of the decoder, before the projection onto the vocabulary.
 
         Args:
             inputs: The inputs of `call`.
-            return_attention_scores: Whether to also return the attention scores.
             training: Whether to apply dropout.
 
         Returns:
-            Tensor `(batch, target_len, d_model)`; with `return_attention_scores`, a tuple of this
-            tensor and the scores that `call` returns.
+            Tensor `(batch, target_len, d_model)`.
         """
+        return self._hidden_and_scores(inputs, training)[0]
+
+    def _hidden_and_scores(self, inputs, training):
         source = inputs["source"]
-        encoded = self.encode(source, return_attention_scores, training)
-        if return_attention_scores:
-            encoded, encoder_scores = encoded
-        hidden = self.decode(
-            inputs["target_input"],
-            encoded,
-            padding_mask(source, self.pad_id),
-            return_attention_scores,
-            training,
+        encoded, encoder_scores = self.encode(
+            source, return_attention_scores=True, training=training
         )
-        if return_attention_scores:
-            hidden, scores = hidden
-            return hidden, {"encoder": encoder_scores, **scores}
-        return hidden
+        hidden, scores = self.decode(
+            inputs["target_input"], encoded, padding_mask(source, self.pad_id), training
+        )
+        return hidden, {"encoder": encoder_scores, **scores}
 
     def project(self, hidden):
         """Projects decoder outputs onto the target vocabulary (§3.4).
@@ -223,14 +216,7 @@ class Transformer(keras.Model):
             training=training,
         )
 
-    def decode(
-        self,
-        target_input,
-        encoded,
-        cross_attention_mask,
-        return_attention_scores=False,
-        training=None,
-    ):
+    def decode(self, target_input, encoded, cross_attention_mask, training=None):
         """Decodes the target, given the encoded source.
 
         Args:
@@ -238,31 +224,26 @@ class Transformer(keras.Model):
             encoded: Tensor `(batch, source_len, d_model)`, the output of `encode`.
             cross_attention_mask: Boolean tensor `(batch, 1, 1, source_len)`, the padding mask of
                 the source.
-            return_attention_scores: Whether to also return the attention scores.
             training: Whether to apply dropout.
 
         Returns:
             Tensor `(batch, target_len, d_model)`, from which `project` computes the logits of the
-            token after each token of `target_input`; with `return_attention_scores`, a tuple of
-            this tensor and a dictionary `{"decoder": [...], "cross": [...]}` of each layer's
-            attention scores.
+            token after each token of `target_input`, and a dictionary
+            `{"decoder": [...], "cross": [...]}` of each layer's attention scores.
         """
         length = ops.shape(target_input)[1]
         attention_mask = ops.logical_and(
             padding_mask(target_input, self.pad_id), causal_mask(length)
         )
-        hidden = self.decoder(
+        hidden, self_scores, cross_scores = self.decoder(
             self.target_embedding(target_input),
             encoded,
             attention_mask=attention_mask,
             cross_attention_mask=cross_attention_mask,
-            return_attention_scores=return_attention_scores,
+            return_attention_scores=True,
             training=training,
         )
-        if return_attention_scores:
-            hidden, self_scores, cross_scores = hidden
-            return hidden, {"decoder": self_scores, "cross": cross_scores}
-        return hidden
+        return hidden, {"decoder": self_scores, "cross": cross_scores}
 
     def encode_for_search(self, source):
         """Encodes the source and computes the keys and values of cross-attention.

@@ -3,8 +3,6 @@ import numpy as np
 import pytest
 
 from transformer_tf.layers import MultiHeadAttention, causal_mask, scaled_dot_product_attention
-from transformer_tf.layers import attention as attention_module
-from transformer_tf.layers.attention import fused_attention
 
 
 def slow_attention(query, key, value, mask):
@@ -116,38 +114,6 @@ def test_equal_to_keras(random, masked):
     assert scores.shape == (2, 3, 5, 7)
     np.testing.assert_allclose(output, expected, atol=1e-5)
     np.testing.assert_allclose(scores, expected_scores, atol=1e-6)
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_fused_attention_is_equal(random, masked):
-    query = random.normal(size=(2, 3, 5, 4)).astype("float32")
-    key, value = random.normal(size=(2, 2, 3, 7, 4)).astype("float32")
-    mask = None
-    if masked:
-        mask = random.random((2, 1, 5, 7)) < 0.6
-        mask[..., 0] = True
-        mask[0, 0, 1] = False  # this query may attend to nothing
-    expected, _ = scaled_dot_product_attention(query, key, value, mask)
-    output = np.asarray(fused_attention(query, key, value, mask))
-    np.testing.assert_allclose(output, expected, atol=1e-5)
-
-
-def test_scores_are_computed_only_on_request_under_jax(random, monkeypatch):
-    fused = []
-
-    def spy(*args):
-        fused.append(args)
-        return fused_attention(*args)
-
-    monkeypatch.setattr(attention_module, "fused_attention", spy)
-    layer = MultiHeadAttention(num_heads=2, d_model=6)
-    x = random.normal(size=(1, 5, 6)).astype("float32")
-    mask = causal_mask(5)
-    expected, _ = layer(query=x, key=x, value=x, attention_mask=mask, return_attention_scores=True)
-    assert not fused
-    output = layer(query=x, key=x, value=x, attention_mask=mask)
-    assert bool(fused) == (keras.backend.backend() == "jax")
-    np.testing.assert_allclose(output, expected, atol=1e-5)
 
 
 def test_causality(random):

@@ -1,11 +1,11 @@
 """Pairs of daily life that Tatoeba lacks, for training the translators in `checkpoints`.
 
 `expressions.tsv` has greetings, wishes, idioms, requests and errands, `sentences.tsv` sentences of
-daily life, `careless.tsv` the same with typing mistakes in the English, and `spanish.tsv` sentences
-with Spanish instead of German. They were written for this project. The pairs made here have
-values: clock times in words, dates, prices, years and names, often several in one sentence. No
-sentence of `examples/challenge.tsv` is among them. `tools.everyday.words` puts the rare words of a
-dictionary into sentences.
+daily life, `careless.tsv` further ones with typing mistakes in the English, and `spanish.tsv`
+sentences with Spanish instead of German. They were written for this project. `value_pairs` makes
+pairs with values: clock times in words, dates, prices, years and names, often several in one
+sentence. No sentence of `examples/challenge.tsv` is among all these. `tools.everyday.words` puts
+the rare words of a dictionary into sentences.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 
 from tools.everyday.templates import CITIES, MONTHS, NAMES, NUMBERS, TEMPLATES, WEEKDAYS
 
-__all__ = ["WRITTEN", "value_pairs", "written_pairs"]
+__all__ = ["WRITTEN_FILES", "value_pairs", "written_pairs"]
 
-WRITTEN = ("expressions", "sentences", "careless", "spanish")
+WRITTEN_FILES = ("expressions", "sentences", "careless", "spanish")
 
 Pair = tuple[str, str]
 
@@ -27,7 +27,7 @@ _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnprstvwz"
 
 
 def written_pairs(name: str) -> list[Pair]:
-    """Returns the pairs of a file of `WRITTEN`."""
+    """Returns the pairs of a file of `WRITTEN_FILES`."""
     lines = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     return [(source, target) for source, target in (line.split("\t") for line in lines)]
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tools.everyday import WRITTEN, value_pairs, written_pairs
+from tools.everyday import WRITTEN_FILES, value_pairs, written_pairs
 from tools.everyday.misspellings import misspelt_pairs
 from tools.everyday.words import Pair, find_genders, rare_words, word_pairs
 from transformer_tf.text.corpora.archives import open_text
@@ -49,7 +49,7 @@ def main() -> None:
     if any(inputs) and not all(inputs):
         parser.error("--dictionary, --pairs, --english and --german belong together")
     pairs_by_file: dict[str, Iterable[Pair]] = {
-        **{name: written_pairs(name) for name in WRITTEN},
+        **{name: written_pairs(name) for name in WRITTEN_FILES},
         "values": value_pairs(12_000),
     }
     if arguments.dictionary:

@@ -35,25 +35,6 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return ops.matmul(ops.cast(scores, value.dtype), value), scores
 
 
-def fused_attention(query, key, value, mask=None):
-    """Computes the output of `scaled_dot_product_attention` without its scores.
-
-    On a GPU, JAX has a kernel for this that never holds the scores in memory (FlashAttention, Dao
-    et al. 2022).
-
-    Args:
-        query: Tensor `(batch, num_heads, query_len, key_depth)`.
-        key: Tensor `(batch, num_heads, key_len, key_depth)`.
-        value: Tensor `(batch, num_heads, key_len, value_depth)`.
-        mask: As in `scaled_dot_product_attention`.
-
-    Returns:
-        Tensor `(batch, num_heads, query_len, value_depth)`.
-    """
-    query, key, value = (ops.swapaxes(x, 1, 2) for x in (query, key, value))
-    return ops.swapaxes(ops.dot_product_attention(query, key, value, mask=mask), 1, 2)
-
-
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class MultiHeadAttention(keras.layers.Layer):
     """Multi-head attention (§3.2.2 of Vaswani et al. 2017).
@@ -105,7 +86,7 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def call(self, query, key, value, attention_mask=None, return_attention_scores=False):
         key, value = self.keys_and_values(key, value)
-        output, scores = self.attend(query, key, value, attention_mask, return_attention_scores)
+        output, scores = self.attend(query, key, value, attention_mask)
         return (output, scores) if return_attention_scores else output
 
     def keys_and_values(self, key, value):
@@ -123,7 +104,7 @@ class MultiHeadAttention(keras.layers.Layer):
         key = self._split_heads(self.key_projection(key))
         return key, self._split_heads(self.value_projection(value))
 
-    def attend(self, query, key, value, attention_mask=None, return_attention_scores=False):
+    def attend(self, query, key, value, attention_mask=None):
         """Attends to keys and values that are already projected and split into heads.
 
         Args:
@@ -131,18 +112,13 @@ class MultiHeadAttention(keras.layers.Layer):
             key: Tensor `(batch, num_heads, key_len, head_dim)`, from `keys_and_values`.
             value: Tensor of the same shape, from `keys_and_values`.
             attention_mask: As in `call`.
-            return_attention_scores: As in `call`.
 
         Returns:
             Tensor `(batch, query_len, d_model)`, and the scores
-            `(batch, num_heads, query_len, key_len)` or, where nobody asked for them, perhaps None.
+            `(batch, num_heads, query_len, key_len)`.
         """
         query = self._split_heads(self.query_projection(query))
-        # TensorFlow has no fused kernel: there, a training step would be 6.6 % slower with it.
-        if return_attention_scores or keras.backend.backend() != "jax":
-            output, scores = scaled_dot_product_attention(query, key, value, attention_mask)
-        else:
-            output, scores = fused_attention(query, key, value, attention_mask), None
+        output, scores = scaled_dot_product_attention(query, key, value, attention_mask)
         return self.output_projection(self._merge_heads(output)), scores
 
     def _split_heads(self, x):

@@ -86,31 +86,14 @@ class DecoderLayer(keras.layers.Layer):
         return_attention_scores=False,
         training=None,
     ):
-        x, self_scores, _ = self._self_attention_block(
-            x,
-            attention_mask,
-            return_attention_scores=return_attention_scores,
-            training=training,
-        )
+        x, self_scores, _ = self._self_attention_block(x, attention_mask, training=training)
         x, cross_scores = self._cross_attention_block(
-            x,
-            self.cross_attention_cache(encoded),
-            cross_attention_mask,
-            return_attention_scores=return_attention_scores,
-            training=training,
+            x, self.cross_attention_cache(encoded), cross_attention_mask, training=training
         )
         x = self._feed_forward_block(x, training=training)
         return (x, self_scores, cross_scores) if return_attention_scores else x
 
-    def _self_attention_block(
-        self,
-        x,
-        attention_mask,
-        cache=None,
-        cache_index=None,
-        return_attention_scores=False,
-        training=None,
-    ):
+    def _self_attention_block(self, x, attention_mask, cache=None, cache_index=None, training=None):
         """Returns the new `x`, the attention scores, and the keys and values attended to."""
         residual = x
         if self.pre_norm:
@@ -119,32 +102,19 @@ class DecoderLayer(keras.layers.Layer):
         if cache is not None:
             key = _update(cache["key"], key, cache_index)
             value = _update(cache["value"], value, cache_index)
-        x, scores = self.self_attention.attend(
-            x, key, value, attention_mask, return_attention_scores
-        )
+        x, scores = self.self_attention.attend(x, key, value, attention_mask)
         x = residual + self.self_attention_dropout(x, training=training)
         if not self.pre_norm:
             x = self.self_attention_norm(x)
         return x, scores, {"key": key, "value": value}
 
-    def _cross_attention_block(
-        self,
-        x,
-        cross_attention_cache,
-        cross_attention_mask,
-        return_attention_scores=False,
-        training=None,
-    ):
+    def _cross_attention_block(self, x, cross_attention_cache, cross_attention_mask, training=None):
         """Returns the new `x` and the attention scores."""
         residual = x
         if self.pre_norm:
             x = self.cross_attention_norm(x)
         x, scores = self.cross_attention.attend(
-            x,
-            cross_attention_cache["key"],
-            cross_attention_cache["value"],
-            cross_attention_mask,
-            return_attention_scores,
+            x, cross_attention_cache["key"], cross_attention_cache["value"], cross_attention_mask
         )
         x = residual + self.cross_attention_dropout(x, training=training)
         if not self.pre_norm:
@@ -308,18 +278,16 @@ class Decoder(keras.layers.Layer):
         x = self.dropout(x, training=training)
         all_self_scores, all_cross_scores = [], []
         for layer in self.layers:
-            x = layer(
+            x, self_scores, cross_scores = layer(
                 x,
                 encoded,
                 attention_mask=attention_mask,
                 cross_attention_mask=cross_attention_mask,
-                return_attention_scores=return_attention_scores,
+                return_attention_scores=True,
                 training=training,
             )
-            if return_attention_scores:
-                x, self_scores, cross_scores = x
-                all_self_scores.append(self_scores)
-                all_cross_scores.append(cross_scores)
+            all_self_scores.append(self_scores)
+            all_cross_scores.append(cross_scores)
         if self.pre_norm:
             x = self.norm(x)
         return (x, all_self_scores, all_cross_scores) if return_attention_scores else x

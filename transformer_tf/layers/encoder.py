@@ -69,15 +69,9 @@ class EncoderLayer(keras.layers.Layer):
         residual = x
         if self.pre_norm:
             x = self.self_attention_norm(x)
-        x = self.self_attention(
-            query=x,
-            key=x,
-            value=x,
-            attention_mask=attention_mask,
-            return_attention_scores=return_attention_scores,
+        x, scores = self.self_attention(
+            query=x, key=x, value=x, attention_mask=attention_mask, return_attention_scores=True
         )
-        if return_attention_scores:
-            x, scores = x
         x = residual + self.self_attention_dropout(x, training=training)
         if not self.pre_norm:
             x = self.self_attention_norm(x)
@@ -169,15 +163,13 @@ class Encoder(keras.layers.Layer):
         x = self.dropout(x, training=training)
         all_scores = []
         for layer in self.layers:
-            x = layer(
+            x, scores = layer(
                 x,
                 attention_mask=attention_mask,
-                return_attention_scores=return_attention_scores,
+                return_attention_scores=True,
                 training=training,
             )
-            if return_attention_scores:
-                x, scores = x
-                all_scores.append(scores)
+            all_scores.append(scores)
         if self.pre_norm:
             x = self.norm(x)
         return (x, all_scores) if return_attention_scores else x

@@ -725,16 +725,24 @@ def test_a_named_corpus_takes_held_out_pairs_from_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["validation_files", "test_files", "mix"])
 def test_swapped_columns_are_refused(tmp_path: Path, key: str) -> None:
-    phrases = [f"{phrase.source}\t{phrase.target}" for phrase in load_phrasebook()][::10]
-    write_lines(tmp_path, phrases[:400])
-    other = ["\t".join(reversed(line.split("\t"))) for line in phrases[400:600]]
-    swapped = (write_table(tmp_path / "other.tsv", other),)
-    value: object = (MixConfig(files=swapped),) if key == "mix" else (swapped,)
-    with pytest.raises(DataError, match="seem to be swapped, compared with the training pairs of"):
-        load(tmp_path, **{key: value})
+    phrases = [f"{phrase.source}\t{phrase.target}" for phrase in load_phrasebook()][::20]
+    write_lines(tmp_path, phrases[:600])
+    correct = (write_table(tmp_path / "correct.tsv", phrases[600:640]),)
+    reverse = ["\t".join(reversed(line.split("\t"))) for line in phrases[640:680]]
+    swapped = (write_table(tmp_path / "swapped.tsv", reverse),)
+    options: dict[str, object] = {"validation_size": 30, "test_size": 30}
+    options["mix"] = (MixConfig(files=correct),)
     if key == "mix":
-        corpus = load(tmp_path, mix=(MixConfig(files=swapped, swap=True),))
-        assert len(corpus.train) > 500
+        options["mix"] = (MixConfig(files=correct), MixConfig(files=swapped))
+        name = "swapped.tsv"
+    else:
+        options[key] = (swapped,)
+        name = f"the {key.split('_')[0]} pairs"
+    with pytest.raises(DataError, match=f"The columns of {name} seem to be swapped"):
+        load(tmp_path, **options)
+    if key == "mix":
+        options["mix"] = (MixConfig(files=correct), MixConfig(files=swapped, swap=True))
+        assert len(load(tmp_path, **options).train) > 500
 
 
 def test_mixed_pairs_share_no_sentence_with_held_out_pairs(tmp_path: Path) -> None:

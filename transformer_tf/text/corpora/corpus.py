@@ -136,8 +136,8 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
 
     Raises:
         DataError: If the corpus or a language is unknown, or the corpus is unavailable, damaged,
-            malformed, or too small for the requested sizes. The message is one line that says
-            what to do.
+            malformed, or too small for the requested sizes, or if the columns of held-out or mixed
+            pairs seem to be swapped. The message is one line that says what to do.
     """
     # The steps for single pairs are listed first, in order, even if they remove nothing.
     removed = dict.fromkeys(cleaning.PAIR_STEPS, 0)
@@ -181,13 +181,13 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
                 "choose smaller sizes or another corpus."
             )
     splits = {name: pairs.select(splitter.members[name]) for name in SPLITS}
-    source_of = source_of[splitter.members[TRAIN]]
-    _check_columns(splits, source_of, sources)
-    counts = np.bincount(source_of, minlength=len(sources))
+    lines = splitter.members[TRAIN]
+    source_lines = [lines[source_of[lines] == number] for number in range(len(sources))]
+    _check_columns(splits, sources, source_lines)
     counted = tuple(
-        SourceCount(source.name, int(count), source.weight, source.tag)
-        for source, count in zip(sources, counts, strict=True)
-        if count or source.mixed
+        SourceCount(source.name, len(lines), source.weight, source.tag)
+        for source, lines in zip(sources, source_lines, strict=True)
+        if len(lines) or source.mixed
     )
     return Corpus(**splits, removed=removed, sources=counted)
 
@@ -210,21 +210,27 @@ def _size(data: DataConfig, name: str) -> int:
 
 
 def _check_columns(
-    splits: dict[str, StoredPairs], source_of: np.ndarray, sources: Sequence[Source]
+    splits: dict[str, StoredPairs],
+    sources: Sequence[Source],
+    source_lines: Sequence[np.ndarray],
 ) -> None:
-    """Compares the columns of the held-out pairs and of each mixed source with the corpus's own."""
+    """Compares the columns of held-out pairs and of other sources with those of the first source.
+
+    Args:
+        splits: The three splits.
+        sources: The sources of the training pairs.
+        source_lines: The lines of the training pairs of each source.
+    """
     train = splits[TRAIN]
-    own = train.select(np.flatnonzero(source_of == source_of[0]))
-    groups = {f"The {name} pairs": (splits[name], "data.swap") for name in HELD_OUT}
-    for number, source in enumerate(sources):
-        if source.mixed:
-            pairs = train.select(np.flatnonzero(source_of == number))
-            groups[source.name] = (pairs, "its swap in data.mix")
-    for name, (pairs, key) in groups.items():
-        if columns_are_swapped(pairs, own):
+    first = next(number for number, lines in enumerate(source_lines) if len(lines))
+    groups = [(f"the {name} pairs", splits[name]) for name in HELD_OUT]
+    for source, lines in zip(sources[first + 1 :], source_lines[first + 1 :], strict=True):
+        groups.append((source.name, train.select(lines)))
+    for name, pairs in groups:
+        if columns_are_swapped(pairs, train.select(source_lines[first])):
             raise DataError(
-                f"{name}: source and target seem to be swapped, compared with the training pairs "
-                f"of {sources[source_of[0]].name}; correct the file or {key}."
+                f"The columns of {name} seem to be swapped, compared with {sources[first].name}; "
+                "exchange them in the file. In data.mix, `swap: true` does the same."
             )
 
 

@@ -18,11 +18,13 @@ from transformer_tf.utils.languages import COMMON_WORDS
 
 MAX_EXAMINED = 10_000
 _THRESHOLD = 8.0  # the other language is e^8 = 3 000 times as probable, letter by letter
-_SWAPPED = 0.5  # each sequence of letters is on average e^0.5 = 1.6 times as probable there
-_MIN_PAIRS = 20  # to compare columns
+_MIN_PAIRS, _MAX_PAIRS = 20, 500  # to compare columns
+_SWAPPED = 0.5  # a trigram is on average e^0.5 = 1.6 times as probable in the other column
 _MIN_COMMON_WORDS = 20  # of the language that a column seems to have
-_NOTHING: Counter[str] = Counter()
 _CLEARLY_MORE = 1.5  # times as many common words as of the expected language
+
+_Trigrams = tuple[Counter[str], Counter[str]]
+"""How often each sequence of three letters occurs in a source and in a target."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,12 +46,12 @@ def find_suspicious(pairs: Sequence[Pair]) -> list[Suspicion]:
     Args:
         pairs: Sentence pairs, most of which are correct.
     """
-    trigrams = [(_trigrams(source), _trigrams(target)) for source, target in pairs]
-    log_odds = _LogOdds(*_count_trigrams(pairs))
+    trigrams = [_trigrams(pair) for pair in pairs]
+    log_odds = _LogOdds(trigrams)
     found = []
     for pair, sides in zip(pairs, trigrams, strict=True):
-        wrong_source = log_odds(sides[0], *sides) < -_THRESHOLD
-        wrong_target = log_odds(sides[1], *sides) > _THRESHOLD
+        wrong_source = log_odds(sides[0], sides) < -_THRESHOLD
+        wrong_target = log_odds(sides[1], sides) > _THRESHOLD
         if wrong_source and wrong_target:
             found.append(Suspicion(pair, "swapped"))
         elif wrong_source:
@@ -63,14 +65,17 @@ def columns_are_swapped(pairs: Sequence[Pair], correct: Sequence[Pair]) -> bool:
     """Whether the columns of the pairs are the other way round; False if there are too few pairs.
 
     Args:
-        pairs: The pairs in question; the first 200 are examined.
-        correct: Pairs of the same two languages; the first 1 000 are used.
+        pairs: The pairs in question.
+        correct: Pairs of the same two languages, with the columns in order.
     """
     if min(len(pairs), len(correct)) < _MIN_PAIRS:
         return False
-    source, target = _count_trigrams(pairs[:200])
-    odds = _LogOdds(*_count_trigrams(correct[:1000]))
-    return odds(source) < -_SWAPPED * source.total() and odds(target) > _SWAPPED * target.total()
+    source, target = _sum([_trigrams(pair) for pair in _sample(pairs)])
+    log_odds = _LogOdds([_trigrams(pair) for pair in _sample(correct)])
+    return (
+        log_odds(source) < -_SWAPPED * source.total()
+        and log_odds(target) > _SWAPPED * target.total()
+    )
 
 
 def seeming_language(texts: Iterable[str], language: str) -> str:
@@ -101,22 +106,22 @@ class _LogOdds:
     """How much more probable a text is as a source than as a target.
 
     Args:
-        source: How often each sequence of three letters occurs in the source column.
-        target: The same for the target column.
+        trigrams: The trigrams of each pair of a corpus.
     """
 
-    def __init__(self, source: Counter[str], target: Counter[str]) -> None:
-        self.source, self.target = source, target
+    def __init__(self, trigrams: Sequence[_Trigrams]) -> None:
+        self.source, self.target = _sum(trigrams)
         # The longer column has more trigrams of every kind.
-        self.balance = math.log(max(target.total(), 1) / max(source.total(), 1))
+        self.balance = math.log(max(self.target.total(), 1) / max(self.source.total(), 1))
 
-    def __call__(
-        self,
-        text: Counter[str],
-        own_source: Counter[str] = _NOTHING,
-        own_target: Counter[str] = _NOTHING,
-    ) -> float:
-        """Returns the logarithm, without a pair's own share in the columns."""
+    def __call__(self, text: Counter[str], own: _Trigrams | None = None) -> float:
+        """Returns the logarithm of the ratio.
+
+        Args:
+            text: The trigrams of the text.
+            own: Those of its pair, which are left out of the corpus.
+        """
+        own_source, own_target = own or (Counter[str](), Counter[str]())
         return sum(
             count
             * (
@@ -128,15 +133,25 @@ class _LogOdds:
         )
 
 
-def _count_trigrams(pairs: Sequence[Pair]) -> tuple[Counter[str], Counter[str]]:
-    """Counts the trigrams of both columns."""
-    counts = Counter[str](), Counter[str]()
-    for pair in pairs:
-        for count, text in zip(counts, pair, strict=True):
-            count.update(_trigrams(text))
-    return counts
+def _sample(pairs: Sequence[Pair]) -> Sequence[Pair]:
+    """Takes pairs from all parts of a corpus, which often begins with its shortest sentences."""
+    return pairs[:: -(-len(pairs) // _MAX_PAIRS)]
 
 
-def _trigrams(text: str) -> Counter[str]:
-    text = f" {text.lower()} "
+def _sum(trigrams: Iterable[_Trigrams]) -> _Trigrams:
+    """Adds up the trigrams of both columns."""
+    totals = Counter[str](), Counter[str]()
+    for sides in trigrams:
+        for total, side in zip(totals, sides, strict=True):
+            total.update(side)
+    return totals
+
+
+def _trigrams(pair: Pair) -> _Trigrams:
+    """Counts each sequence of three letters of both sides."""
+    source, target = (f" {text.lower()} " for text in pair)
+    return _count(source), _count(target)
+
+
+def _count(text: str) -> Counter[str]:
     return Counter(text[begin : begin + 3] for begin in range(len(text) - 2))
