@@ -1,7 +1,5 @@
 """What several tests share."""
 
-# ruff: noqa: E402
-
 import os
 
 import numpy as np
@@ -9,13 +7,15 @@ import pytest
 
 from transformer_tf.utils.startup import import_keras_quietly
 
-import_keras_quietly()
-
-import keras
-
 # Each size a different prime, so that a swapped axis fails.
 BATCH, SOURCE_LEN, TARGET_LEN = 2, 7, 5
 SOURCE_VOCAB, TARGET_VOCAB = 13, 11
+
+
+def pytest_configure(config):
+    """Imports Keras, but not in the process that only starts the workers of pytest-xdist."""
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        import_keras_quietly()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -27,6 +27,8 @@ def cache(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def seed():
     """The weights of a test's models are the same each time."""
+    import keras
+
     keras.utils.set_random_seed(0)
 
 

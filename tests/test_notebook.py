@@ -16,6 +16,19 @@ COURSE = sorted(EXAMPLES.glob("[0-9]_*.ipynb"))
 pytest.importorskip("nbclient", reason="nbclient is not installed")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed")
 
+# Smaller sizes for what takes longest; only the kinds of the outputs are compared.
+SMALLER = {
+    "4_learning": {
+        "copy_task(4096, rng)": "copy_task(256, rng)",
+        "range(20)": "range(2)",
+        "max_steps=320": "max_steps=8",
+        "validate_every=80": "validate_every=2",
+        "training.warmup_steps=100": "training.warmup_steps=2",
+        "cooldown_steps=60": "cooldown_steps=1",
+        "validation_translations=50": "validation_translations=4",
+    }
+}
+
 # In a process of its own: what Jupyter's packages warn of is not ours.
 RUN = """
 import json, sys
@@ -32,9 +45,15 @@ print(json.dumps(notebook))
     keras.backend.backend() != "tensorflow", reason="the outputs were made with TensorFlow"
 )
 @pytest.mark.parametrize("notebook", COURSE, ids=lambda path: path.stem)
-def test_a_notebook_of_the_course_says_the_same_again(notebook):
+def test_a_notebook_of_the_course_says_the_same_again(notebook, tmp_path):
+    source = notebook.read_text(encoding="utf-8")
+    for old, new in SMALLER.get(notebook.stem, {}).items():
+        assert old in source
+        source = source.replace(old, new)
+    smaller = tmp_path / notebook.name
+    smaller.write_text(source, encoding="utf-8")
     result = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", RUN, notebook],
+        [sys.executable, "-W", "ignore", "-c", RUN, smaller],
         cwd=notebook.parent,
         # More threads wait for each other where tests share the processors.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

@@ -287,7 +287,11 @@ def engines(checkpoint):
     return {name: Translator.load(checkpoint, engine=name) for name in names}
 
 
-@pytest.mark.parametrize("options", [{}, {"beam_size": 3, "n_best": 2}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, pytest.param({"beam_size": 3, "n_best": 2}, marks=pytest.mark.slow)],
+    ids=str,
+)
 def test_engines_find_the_same(engines, options):
     texts = ["I see 3 red cars.", "", "I see a house. I see 2 trees."]
     expected = engines["keras"].search(texts, scores=True, **options)

@@ -14,6 +14,9 @@ import transformer_tf
 ROOT = Path(__file__).resolve().parents[1]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory):
     """The wheel and the source archive."""

@@ -17,6 +17,7 @@ def sentences(checkpoint):
     return source.encode_sentences([f"I see {n} red cars." for n in range(3)])
 
 
+@pytest.mark.slow
 def test_tutorial_loop_finds_the_greedy_translations(checkpoint, sentences):
     from benchmarks.baselines.tutorial import make_translate
 
@@ -28,6 +29,7 @@ def test_tutorial_loop_finds_the_greedy_translations(checkpoint, sentences):
         assert [i for i in translate(sentence) if i != target.end_id] == best.ids
 
 
+@pytest.mark.slow
 def test_systems_count_the_same_tokens(checkpoint, sentences):
     long = DecodingConfig(max_length=128, min_length=127, max_length_ratio=128.0)
     assert ours(checkpoint, 0)(sentences[:1], long) in (128, 129)

@@ -19,6 +19,8 @@ def test_all_systems_answer(checkpoint, monkeypatch, tmp_path):
         pytest.skip("exported under TensorFlow")
     texts = [(f"I see {n} red cars.", "") for n in range(84)]
     monkeypatch.setattr(exported, "load_held_out", lambda folder, split: texts)
+    # The others are the same with a beam, and the checkpoint has none.
+    monkeypatch.setattr(exported, "SYSTEMS", exported.SYSTEMS[:3])
     rows = list(exported.measure_exported(checkpoint, EXAMPLE, rounds=1))
     assert [row["system"] for row in rows] == [system.name for system in exported.SYSTEMS]
     for row in rows:

@@ -23,6 +23,7 @@ SMALL = [
     "model.d_ff=16",
     "model.num_layers=1",
     "training.max_epochs=1",
+    "training.validate_every=1000",
     "training.warmup_steps=0.1",
     "training.cooldown_steps=0",
     "training.tokens_per_batch=256",

@@ -176,8 +176,9 @@ def test_new_weights_are_used_without_another_compilation():
     assert_log_probs_are_teacher_forced(model, sentences(8), found)
 
 
-@pytest.mark.parametrize("precision", ["mixed_bfloat16", "mixed_float16"])
-@pytest.mark.parametrize("options", [GREEDY, BEAM])
+@pytest.mark.parametrize(
+    ("precision", "options"), [("mixed_float16", GREEDY), ("mixed_bfloat16", BEAM)]
+)
 def test_mixed_precision(precision, options):
     found = KerasEngine(make_model(dtype=precision), START, END).search(sentences(8), options)
     assert all(np.isfinite(row[0].score) for row in found)

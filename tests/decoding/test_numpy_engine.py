@@ -28,7 +28,16 @@ def make_engines(folder, **settings):
     return KerasEngine(model, START, END), NumpyEngine(to_numpy(model, folder), START, END)
 
 
-@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS)
+SLOW = ("the paper's", "pre-norm, target tied")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(kind, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name, kind in KINDS.items()
+    ],
+)
 def engines(request, tmp_path_factory):
     return make_engines(tmp_path_factory.mktemp("weights"), **request.param)
 

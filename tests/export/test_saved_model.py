@@ -68,7 +68,7 @@ print(json.dumps({
 """
 
 
-@pytest.fixture(scope="module", params=["greedy", "beam"])
+@pytest.fixture(scope="module", params=["greedy", pytest.param("beam", marks=pytest.mark.slow)])
 def exported(request, decided, tmp_path_factory):
     """A translator, and what the SavedModel of it says in a process of its own."""
     overrides = ("decoding.scores=true",)
@@ -89,7 +89,6 @@ def exported(request, decided, tmp_path_factory):
     return Translator.load(decided, overrides), json.loads(result.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
 def test_the_same_translations(exported):
     translator, found = exported
     texts = [*SENTENCES, *STRANGE]

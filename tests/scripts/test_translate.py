@@ -26,7 +26,7 @@ class StandardInput(io.TextIOWrapper):
 
 @pytest.fixture(scope="module")
 def loaded():
-    """The translators of this module by folder, because a reused engine compiles nothing again."""
+    """The module's translators by folder and engine: a reused engine compiles nothing again."""
     return {}
 
 
@@ -37,9 +37,9 @@ def run(monkeypatch, capfd, tmp_path, loaded):
     def load(cls, folder, overrides=(), engine="auto"):
         if engine == "ctranslate2":
             return original_load(folder, overrides, engine)
-        if folder not in loaded:
-            loaded[folder] = original_load(folder)
-        translator = copy.copy(loaded[folder])
+        if (folder, engine) not in loaded:
+            loaded[folder, engine] = original_load(folder, engine=engine)
+        translator = copy.copy(loaded[folder, engine])
         translator.options = load_config(folder / "config.yaml", overrides).decoding
         return translator
 
@@ -101,7 +101,7 @@ print([name for name in {heavy} if name in sys.modules])
     assert result.stdout.splitlines()[-1] == "[]", result.stderr
 
 
-@pytest.mark.parametrize("engine", ["numpy", "keras"])
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("keras", marks=pytest.mark.slow)])
 def test_both_engines_answer_alike(run, checkpoint, engine):
     arguments = ("I see 3 red cars.", "--checkpoint", checkpoint, "--json")
     status, output, _ = run(*arguments, "--engine", engine)

@@ -26,7 +26,9 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):  # noqa: F811
     """It has real numbers, and nothing is left behind."""
     monkeypatch.chdir(scratch)
     monkeypatch.setattr(dry_run, "seconds_per_step", lambda trainer: 0.5)
-    config = configure(data, "training.max_steps=100", "training.max_minutes=0.25")
+    config = configure(
+        data, "training.max_steps=100", "training.validate_every=4", "training.max_minutes=0.25"
+    )
     with dry_run.scratch_trainer(config) as trainer:
         table, lengths, examples, languages, summary, time = dry_run.report(trainer)
     assert table.split()[:3] == ["pairs", "read", str(len(ENGLISH))]

@@ -89,7 +89,9 @@ def test_tensorboard(data, tmp_path):  # noqa: F811
     accumulator = pytest.importorskip(
         "tensorboard.backend.event_processing.event_accumulator", reason="needs tensorboard"
     )
-    config = configure(data, "training.tensorboard=true", "training.max_epochs=2")
+    config = configure(
+        data, "training.tensorboard=true", "training.max_steps=2", "training.validate_every=1"
+    )
     trainer = Trainer(config, tmp_path / "run")
     translator = Translator.from_config(
         config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer

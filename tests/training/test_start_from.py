@@ -21,6 +21,7 @@ SETTINGS = [
     "data.test_size=5",
     "training.tokens_per_batch=300",
     "training.max_shapes=2",
+    "training.validate_every=1000",
     "training.samples=[]",
 ]
 

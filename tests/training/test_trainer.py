@@ -31,6 +31,7 @@ SETTINGS = [
     "model.d_ff=16",
     "training.tokens_per_batch=300",
     "training.max_shapes=2",
+    "training.validate_every=1000",  # a run validates at its end
     "training.samples=['I see 5 red cars.']",
     "decoding.max_length=20",
 ]
@@ -54,8 +55,8 @@ def configure(data, *overrides):
 def run(data, tmp_path_factory):
     """A finished run of two epochs: the trainer, its metrics and its folder."""
     folder = tmp_path_factory.mktemp("runs") / "first"
-    options = ["training.max_epochs=2", "training.warmup_steps=3", "training.label_smoothing=0.1"]
-    config = configure(data, *options)
+    options = ["training.max_epochs=2", "training.validate_every=3", "training.warmup_steps=3"]
+    config = configure(data, "training.label_smoothing=0.1", *options)
     trainer = Trainer(config, folder)
     translator = Translator.from_config(
         config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
@@ -111,6 +112,7 @@ def test_samples_at_each_validation(run):
         assert f"after step {row['step']}\n" in text
 
 
+@pytest.mark.slow
 def test_the_checkpoint_translates_as_the_trained_model_does(run):
     trainer, _, folder = run
     loaded = Translator.load(folder, engine="keras")
@@ -123,12 +125,13 @@ def test_the_checkpoint_translates_as_the_trained_model_does(run):
 
 
 def set_scores(monkeypatch, perplexity):
-    """Replaces the perplexities of the validations."""
+    """Replaces the perplexities of the validations, and draws no curves."""
     values = iter(perplexity)
     monkeypatch.setattr(
         "transformer_tf.training.trainer.evaluate",
         lambda *_: {"loss": 1.0, "accuracy": 0.5, "perplexity": next(values)},
     )
+    monkeypatch.setattr("transformer_tf.training.reports.draw_curves", lambda *_: None)
 
 
 def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):
@@ -187,7 +190,7 @@ def test_the_time_limit(data, tmp_path):
 
 @pytest.mark.slow
 def test_one_seed_one_result(data, tmp_path, monkeypatch):
-    set_scores(monkeypatch, perplexity=6 * [1.0])
+    set_scores(monkeypatch, perplexity=2 * [1.0])
     weights = []
     for name in ("a", "b"):
         trainer = Trainer(configure(data, "training.max_steps=3"), tmp_path / name)
@@ -252,7 +255,9 @@ def test_pairs_over_the_length_are_left_out(data, tmp_path):
         Trainer(configure(data, "data.max_length=2"), tmp_path / "run")
 
 
-@pytest.mark.parametrize("tie", ["none", "target", "all"])
+@pytest.mark.parametrize(
+    "tie", [pytest.param(tie, marks=pytest.mark.slow) for tie in ("none", "target")] + ["all"]
+)
 def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path, tie):
     config = configure(
         data,

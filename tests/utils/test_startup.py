@@ -56,6 +56,7 @@ def test_redirected_output_is_utf_8():
     assert (result.returncode, result.stdout.decode().strip()) == (0, "→ ß 中")
 
 
+@pytest.mark.slow
 def test_starting_keras_prints_nothing():
     code = "from transformer_tf.utils.startup import import_keras_quietly as f; f()"
     result = run_python(code)

@@ -195,9 +195,9 @@ def test_slots(start_engine, tmp_path):
 
 @pytest.fixture(scope="module")
 def shipped(start_engine):
-    """The shipped checkpoint, in float16 as it is stored, in the page and in Keras."""
+    """The shipped checkpoint, in float16 as it is stored, in the page and in NumPy."""
     ask = start_engine(pack_checkpoint(SHIPPED, "float16"))
-    return ask, Translator.load(SHIPPED, engine="keras")
+    return ask, Translator.load(SHIPPED, engine="numpy")
 
 
 def sentences(count):
