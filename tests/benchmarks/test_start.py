@@ -19,16 +19,20 @@ def test_every_engine_answers(checkpoint, monkeypatch):
     monkeypatch.setattr(start, "SENTENCE", "I see 3 red cars.")
     monkeypatch.setattr(start, "WARM_TOKENS", range(100))
     monkeypatch.setattr(start, "SEARCHES", {"greedy": 1})
+    all_tasks = start._tasks
+
+    def fewer_tasks(work):
+        """Every engine answers; the other tasks are those of the first engine alone."""
+        for task, arguments, engines in all_tasks(work):
+            yield task, arguments, engines if task == "answer" else engines[:1]
+
+    monkeypatch.setattr(start, "_tasks", fewer_tasks)
     rows = list(start.measure_start(checkpoint, SCRIPT, rounds=1))
     found = [(row["task"], row["engine"]) for row in rows]
+    first = start.ENGINES[0]
     assert found == [
         *[("answer", engine) for engine in start.ENGINES],
-        *[
-            (task, engine)
-            for task in ("heat map, PNG", "page, HTML")
-            for engine in start.ENGINES[:2]
-        ],
-        *[("1000 lines, greedy", engine) for engine in start.ENGINES],
+        *[(task, first) for task in ("heat map, PNG", "page, HTML", "1000 lines, greedy")],
         *[("warm, greedy", engine) for engine in start.ENGINES],
     ]
     for row in rows[:-3]:
