@@ -1,11 +1,12 @@
 """Pairs of daily life that Tatoeba lacks, for training the translators in `checkpoints`.
 
-`expressions.tsv` has greetings, wishes, idioms, requests and errands, `sentences.tsv` sentences of
-daily life, `careless.tsv` further ones with typing mistakes in the English, and `spanish.tsv`
-sentences with Spanish instead of German. They were written for this project. `value_pairs` makes
-pairs with values: clock times in words, dates, prices, years and names, often several in one
-sentence. No sentence of `examples/challenge.tsv` is among all these. `tools.everyday.words` puts
-the rare words of a dictionary into sentences.
+Four files were written for this project. `expressions.tsv` has greetings, wishes, idioms, requests
+and errands. `sentences.tsv` has sentences of daily life, and `careless.tsv` further ones with
+typing mistakes in the English. `spanish.tsv` has Spanish instead of German.
+
+`value_pairs` makes pairs with values: clock times in words, dates, prices, years and names, often
+several in one sentence. No sentence of `examples/challenge.tsv` is among all these.
+`tools.everyday.words` puts the rare words of a dictionary into sentences.
 """
 
 from __future__ import annotations

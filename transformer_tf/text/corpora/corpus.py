@@ -181,8 +181,8 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
                 "choose smaller sizes or another corpus."
             )
     splits = {name: pairs.select(splitter.members[name]) for name in SPLITS}
-    lines = splitter.members[TRAIN]
-    source_lines = [lines[source_of[lines] == number] for number in range(len(sources))]
+    train_lines = splitter.members[TRAIN]
+    source_lines = [train_lines[source_of[train_lines] == n] for n in range(len(sources))]
     _check_columns(splits, sources, source_lines)
     counted = tuple(
         SourceCount(source.name, len(lines), source.weight, source.tag)
@@ -226,11 +226,12 @@ def _check_columns(
     groups = [(f"the {name} pairs", splits[name]) for name in HELD_OUT]
     for source, lines in zip(sources[first + 1 :], source_lines[first + 1 :], strict=True):
         groups.append((source.name, train.select(lines)))
+    correct = train.select(source_lines[first])
     for name, pairs in groups:
-        if columns_are_swapped(pairs, train.select(source_lines[first])):
+        if columns_are_swapped(pairs, correct):
             raise DataError(
                 f"The columns of {name} seem to be swapped, compared with {sources[first].name}; "
-                "exchange them in the file. In data.mix, `swap: true` does the same."
+                "exchange them in the file. In data.mix, `swap` exchanges them."
             )
 
 
