@@ -160,9 +160,18 @@ def test_a_configuration_is_written_atomically(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("data:\n  target_language: no\n", "data.target_language must be text.*as False"),
-        ("data:\n  source_language: null\n", "data.source_language must be text.*as None"),
-        ("training:\n  samples: [Yes., yes]\n", "training.samples must be text.*as True"),
+        (
+            "data:\n  target_language: no\n",
+            "data.target_language must be text, not False; .* quote",
+        ),
+        (
+            "data:\n  source_language: null\n",
+            "data.source_language must be text, not None; .* quote",
+        ),
+        (
+            "training:\n  samples: [Yes., yes]\n",
+            "training.samples must be a list of text or null.* quote",
+        ),
     ],
 )
 def test_values_that_yaml_does_not_read_as_text(tmp_path, content, message):
@@ -226,9 +235,9 @@ def test_every_config_of_the_project_loads(path):
         ("? [a]\n: 1\n", "unhashable key"),
         (
             "data:\n  max_pairs: 2020-01-01\n",
-            "data.max_pairs must be int or null, not '2020-01-01'",
+            "data.max_pairs must be int or null, not 2020-01-01",
         ),
-        ("training:\n  learning_rate_scale: .nan\n", "must be float, not 'NaN'"),
+        ("training:\n  learning_rate_scale: .nan\n", "must be a finite number, not nan"),
     ],
 )
 def test_yaml_that_would_be_misread(tmp_path, content, message):
@@ -247,12 +256,18 @@ FLOATS = [
 ]
 
 
-@pytest.mark.parametrize("value", [".nan", ".inf", "-.inf"])
 @pytest.mark.parametrize("key", FLOATS)
-def test_floats_are_finite(key, value):
+def test_floats_are_finite(key, tmp_path):
     assert "data.max_length_ratio" in FLOATS and "training.max_minutes" in FLOATS
-    with pytest.raises(ConfigError, match=f"{key} must be a finite number, not .*{value[-3:]}"):
-        load_config(None, [f"{key}={value}"])
+    section, name = key.split(".")
+    path = tmp_path / "c.yaml"
+    for value in ("nan", "inf", "-inf"):
+        path.write_text(
+            f"{section}:\n  {name}: {value.replace('inf', '.inf').replace('nan', '.nan')}\n"
+        )
+        for arguments in ((None, [f"{key}={value}"]), (path, [])):
+            with pytest.raises(ConfigError, match=f"{key} must be a finite number, not {value}"):
+                load_config(*arguments)
 
 
 def test_a_configuration_in_code_is_checked():

@@ -75,7 +75,7 @@ def test_a_new_process_writes_the_translation_and_nothing_else(checkpoint):
     assert len(result.stdout.splitlines()) == 1
 
 
-HEAVY = ("keras", "tensorflow", "bpemb", "gensim", "sacrebleu", "jsonargparse", "tqdm", "pooch")
+HEAVY = ("keras", "tensorflow", "bpemb", "gensim", "sacrebleu", "tqdm", "pooch")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import textwrap
-from argparse import SUPPRESS
+from typing import Any
 
-from transformer_tf.config.loading import make_parser, plain_value
+from transformer_tf.config.loading import plain_value
+from transformer_tf.config.schema import Config
 
 # The keys that most runs change.
 COMMON_KEYS = (
@@ -40,33 +43,30 @@ def help_text(every: bool = False, width: int = 80) -> str:
         every: Whether to list every key, by section, instead of `COMMON_KEYS`.
         width: Maximum number of characters in a line.
     """
-    groups = {
-        str(group.title): {
-            action.dest: action
-            for action in group._group_actions
-            if "." in action.dest and action.default != SUPPRESS
+    groups: dict[str, dict[str, tuple[Any, str]]] = {}
+    for name, section in vars(Config()).items():
+        doc = inspect.getdoc(section) or ""
+        meanings = dict(re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", doc, re.MULTILINE))
+        groups[doc.splitlines()[0]] = {
+            f"{name}.{key}": (default, meanings[key]) for key, default in vars(section).items()
         }
-        for group in make_parser()._action_groups[1:]
-    }
     if not every:
-        actions = {key: action for group in groups.values() for key, action in group.items()}
+        keys = {key: each for group in groups.values() for key, each in group.items()}
         title = "The keys that most runs change, each with its default; --help all lists every key"
-        groups = {title: {key: actions[key] for key in COMMON_KEYS}}
+        groups = {title: {key: keys[key] for key in COMMON_KEYS}}
     lines = []
     for title, group in groups.items():
-        if group:
-            lines += ["", *textwrap.wrap(f"{title.rstrip(':')}:", width)]
-        for key, action in group.items():
-            default = json.dumps(plain_value(action.default), ensure_ascii=False)
+        lines += ["", *textwrap.wrap(f"{title.rstrip('.')}:", width)]
+        for key, (default, meaning) in group.items():
+            value = json.dumps(plain_value(default), ensure_ascii=False)
             lines += textwrap.wrap(
-                f"{key}={default}",
+                f"{key}={value}",
                 width,
                 initial_indent="  ",
                 subsequent_indent="    ",
                 break_on_hyphens=False,
             )
-            meaning = " ".join(str(action.help).split())
             lines += textwrap.wrap(
-                meaning, width, initial_indent=6 * " ", subsequent_indent=6 * " "
+                " ".join(meaning.split()), width, initial_indent=6 * " ", subsequent_indent=6 * " "
             )
     return "\n".join(lines[1:])

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 import yaml
 
-from transformer_tf.config.plain import plain_config
 from transformer_tf.config.schema import Config
+from transformer_tf.config.values import convert_value
 from transformer_tf.errors import ConfigError
 from transformer_tf.utils.files import atomic_write_bytes
 
-if TYPE_CHECKING:  # the import takes 0.2 s
-    from jsonargparse import ArgumentParser
-
-Texts = tuple[str, ...]
 # The keys that may change in a resumed run, besides those of `decoding`. They have no effect on
 # what the model has learned so far.
 RESUMABLE = (
@@ -58,7 +52,7 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
         ConfigError: For a missing or malformed file, an unknown key or an invalid value. The
             message is one line that names the key and suggests the nearest valid one.
     """
-    values = {} if path is None else _read_values(Path(path))
+    values = {} if path is None else dict(_flatten(_read_yaml(Path(path))))
     config = _make_config(values, overrides)
     start = config.training.start_from
     return config if start is None else _with_sizes_of(start.expanduser(), values, overrides)
@@ -100,14 +94,8 @@ def load_saved_config(path: Path, overrides: Sequence[str] = ()) -> Config:
     Raises:
         ConfigError: As in `load_config`.
     """
-    values = {key: value for key, value in _read_values(path).items() if key not in REMOVED}
+    values = {key: value for key, value in _flatten(_read_yaml(path)) if key not in REMOVED}
     return _make_config(values, overrides)
-
-
-def _read_values(path: Path) -> dict[str, Any]:
-    values = dict(_flatten(_read_yaml(path)))
-    _check_texts(values, path)
-    return values
 
 
 def _make_config(values: dict[str, Any], overrides: Sequence[str]) -> Config:
@@ -118,67 +106,18 @@ def _make_config(values: dict[str, Any], overrides: Sequence[str]) -> Config:
         values[key.strip()] = value
     if values.get("data.files"):
         values.setdefault("data.corpus", "files")
-    config = plain_config(values)
-    if config is not None:
-        return config
-    for key in values:
+    hints = dict(_keys())
+    sections: dict[str, dict[str, Any]] = {}
+    for key, value in values.items():
         _check_key(key)
-    from jsonargparse import ArgumentError
-
-    # jsonargparse reads every value as YAML.
-    arguments = [
-        f"--{key}={value if isinstance(value, str) else _flow(value)}"
-        for key, value in values.items()
-    ]
-    parser = make_parser()
-    try:
-        return Config(**vars(parser.instantiate(parser.parse_args(arguments))))
-    except ArgumentError as error:
-        raise ConfigError(_type_error(str(error))) from error
-
-
-def _type_error(message: str) -> str:
-    """Turns jsonargparse's message about a value of the wrong type into one line."""
-    message = _one_line(message)
-    if message.startswith('Parser key "data.mix"'):
-        return (
-            "data.mix is a list of files with an optional weight, tag and swap, such as "
-            "[{files: [a.tsv], weight: 0.5, tag: bt}]"
-        )
-    files = re.match(r'Parser key "(data\.\w*files)"', message)
-    if files:
-        return (
-            f"{files[1]} is a list of [FILE] and [SOURCE, TARGET], such as "
-            '[["a.tsv"], ["b.en.gz", "b.de.gz"]]'
-        )
-    one_type = re.fullmatch(r'Parser key "(.+?)": Expected a (.+)\. Got value: (.*)', message)
-    if one_type:
-        key, expected, received = one_type.groups()
-        expected = re.sub(r"<class '(.+?)'>|typing\.", r"\1", expected)
-        expected = re.sub(r"^Literal\[(.+)\]$", r"one of \1", expected)
-        return f"{key} must be {expected}, not {received!r}"
-    several_types = re.fullmatch(
-        r'Parser key "(.+?)": .*? Subtypes: \[(.*?)\] .*Given value: "?(.*?)"?', message
+        section, name = key.split(".")
+        sections.setdefault(section, {})[name] = convert_value(key, value, hints[key])
+    return Config(
+        **{
+            section: kind(**sections.get(section, {}))
+            for section, kind in get_type_hints(Config).items()
+        }
     )
-    if several_types:
-        key, expected, received = several_types.groups()
-        names = re.findall(r"<class '(?:.*\.)?(.+?)'>", expected)
-        expected = " or ".join(names).replace("NoneType", "null")
-        return f"{key} must be {expected}, not {received!r}"
-    return message
-
-
-def _flow(value: Any) -> str:
-    """Formats a value as one line of YAML.
-
-    JSON is valid YAML, except that it escapes some characters as surrogate pairs.
-    """
-
-    def join_pair(pair: re.Match[str]) -> str:
-        character = json.loads(f'"{pair[0]}"')
-        return f"\\U{ord(character):08x}"
-
-    return re.sub(r"\\ud[89ab]..\\ud[c-f]..", join_pair, json.dumps(value, default=str))
 
 
 def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
@@ -229,15 +168,6 @@ def save_config(config: Config, path: Path) -> None:
     atomic_write_bytes(path, text.encode())
 
 
-def make_parser() -> ArgumentParser:
-    """Makes a parser that has an option for each key."""
-    from jsonargparse import ArgumentParser
-
-    parser = ArgumentParser(exit_on_error=False, add_help=False)
-    parser.add_class_arguments(Config, as_positional=False)
-    return parser
-
-
 def _keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yields the dotted name and the type of each key."""
     for name, hint in get_type_hints(section).items():
@@ -245,22 +175,6 @@ def _keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, Any]]
             yield from _keys(hint, f"{prefix}{name}.")
         else:
             yield prefix + name, hint
-
-
-def _check_texts(values: Mapping[str, Any], path: Path) -> None:
-    """Rejects values for text keys that YAML does not read as text, such as no and null."""
-    for key, hint in _keys():
-        if hint is str:
-            texts = [values.get(key, "")]
-        elif hint in (Texts, Texts | None) and isinstance(values.get(key), list):
-            texts = values[key]
-        else:
-            continue
-        for text in texts:
-            if not isinstance(text, str):
-                raise ConfigError(
-                    f"{key} must be text, but YAML reads the value in {path} as {text!r}: quote it"
-                )
 
 
 def _check_key(key: str) -> None:
