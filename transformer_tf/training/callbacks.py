@@ -1,4 +1,4 @@
-"""Callbacks of a run: progress, divergence check, weight average, periodic states, signals."""
+"""The progress line of a run, and the signals that stop it."""
 
 from __future__ import annotations
 
@@ -7,43 +7,18 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import keras
-import numpy as np
 from tqdm import tqdm
 
-from transformer_tf.errors import TrainingDivergedError
-from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.utils.startup import STARTED
 
 STEPS_TO_ESTIMATE = 20  # before a note on the time limit
 ENOUGH_STEPS = 0.9  # share of the steps that a run should reach
 
 
-class StepCallback(keras.callbacks.Callback):
-    """A callback that counts the steps of a run, over all calls of `fit`.
-
-    Args:
-        step: Number of earlier steps.
-
-    Attributes:
-        step: Number of steps so far.
-    """
-
-    def __init__(self, step: int):
-        super().__init__()
-        self.step = step
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.step += 1
-        self.after_step(logs)
-
-    def after_step(self, logs):
-        """Runs after each step, with the metrics since the last validation."""
-
-
-class ProgressLine(StepCallback):
+class ProgressLine(keras.callbacks.Callback):
     """A line with the epoch, the step, the loss, the speed and the time left.
 
     A terminal shows the line as it changes; a log file gets one every 30 seconds. A note warns if
@@ -57,7 +32,8 @@ class ProgressLine(StepCallback):
     """
 
     def __init__(self, step: int, total: int, steps_per_epoch: int, deadline: float = math.inf):
-        super().__init__(step)
+        super().__init__()
+        self.step = step
         self.total = total
         self.steps_per_epoch = steps_per_epoch
         self.deadline = deadline
@@ -71,7 +47,8 @@ class ProgressLine(StepCallback):
     def on_epoch_begin(self, epoch, logs=None):
         self.began_at = time.monotonic()
 
-    def after_step(self, logs):
+    def on_train_batch_end(self, batch, logs=None):
+        self.step += 1
         now = time.monotonic()
         if self.first is None:
             self.first = self.step, now
@@ -157,84 +134,6 @@ def format_duration(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
-class StopOnDivergence(StepCallback):
-    """Ends the training at the first step whose loss is NaN or infinite.
-
-    Args:
-        step: Number of earlier steps.
-        describe: Takes the index of a step, from 0, and describes its batch.
-    """
-
-    def __init__(self, step: int, describe: Callable[[int], str]):
-        super().__init__(step)
-        self.describe = describe
-
-    def after_step(self, logs):
-        loss = float(logs["loss"])
-        if not np.isfinite(loss):
-            raise TrainingDivergedError(
-                f"The loss became {loss} at step {self.step} ({self.describe(self.step - 1)})"
-            )
-
-
-class AverageWeights(StepCallback):
-    """Updates a moving average of the weights.
-
-    Args:
-        step: Number of earlier steps.
-        average: The average.
-        model: The model whose weights are averaged.
-    """
-
-    def __init__(self, step: int, average: WeightAverage, model: keras.Model):
-        super().__init__(step)
-        self.average = average
-        self.averaged_model = model
-
-    def after_step(self, logs):
-        if self.average.due(self.step):
-            _ = self.model  # on JAX, this access copies the current values into the variables
-            self.average.update(self.averaged_model, self.step)
-
-
-class PeriodicSave(StepCallback):
-    """Saves the state of the run every few minutes, and stops the training on request.
-
-    Args:
-        step: Number of earlier steps.
-        end: The step before the next validation. No state is saved after it: the trainer saves
-            one after the validation, so that a resumed run does not miss the validation.
-        save: Saves the state after a number of steps.
-        minutes: Minutes between two states.
-        should_stop: Whether the training should stop now.
-    """
-
-    def __init__(
-        self,
-        step: int,
-        end: int,
-        save: Callable[[int], None],
-        minutes: float,
-        should_stop: Callable[[], bool],
-    ):
-        super().__init__(step)
-        self.end = end
-        self.save = save
-        self.seconds = 60 * minutes
-        self.should_stop = should_stop
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self.saved_at = time.monotonic()
-
-    def after_step(self, logs):
-        if self.should_stop():
-            self.model.stop_training = True
-        elif self.step < self.end and time.monotonic() - self.saved_at > self.seconds:
-            _ = self.model  # on JAX, this access copies the current values into the variables
-            self.save(self.step)
-            self.saved_at = time.monotonic()
 
 
 class StopSignal:

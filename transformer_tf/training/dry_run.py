@@ -7,8 +7,9 @@ import dataclasses
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -21,7 +22,7 @@ from transformer_tf.text.corpora.suspicious import (
     find_suspicious,
     seeming_language,
 )
-from transformer_tf.training.callbacks import StepCallback, format_duration, time_limit_note
+from transformer_tf.training.callbacks import format_duration, time_limit_note
 from transformer_tf.training.trainer import Trainer
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
@@ -147,18 +148,12 @@ def seconds_per_step(trainer: Trainer) -> float:
     """
     if keras.backend.backend() != "tensorflow":
         trainer.train_steps(0, TIMED_STEPS + 1, [])
-    watch = _StopWatch(0)
-    trainer.train_steps(0, TIMED_STEPS + 1, [watch])
-    return (watch.ends[-1] - watch.ends[0]) / TIMED_STEPS
+    ends: list[float] = []
 
-
-class _StopWatch(StepCallback):
-    """Records when each step ends."""
-
-    def __init__(self, step: int):
-        super().__init__(step)
-        self.ends: list[float] = []
-
-    def after_step(self, logs):
+    def after_step(_: int, logs: Mapping[str, Any]) -> None:
         float(logs["loss"])  # waits until the step is done
-        self.ends.append(time.monotonic())
+        ends.append(time.monotonic())
+
+    watch = keras.callbacks.LambdaCallback(on_train_batch_end=after_step)
+    trainer.train_steps(0, TIMED_STEPS + 1, [watch])
+    return (ends[-1] - ends[0]) / TIMED_STEPS

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import keras
 import numpy as np
 from filelock import FileLock
-from keras.callbacks import Callback, History
+from keras.callbacks import Callback, History, LambdaCallback
 
 from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
@@ -33,13 +33,7 @@ from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.text.tokenization.vectors import official_vectors
 from transformer_tf.training.averaging import WeightAverage
-from transformer_tf.training.callbacks import (
-    AverageWeights,
-    PeriodicSave,
-    ProgressLine,
-    StopOnDivergence,
-    StopSignal,
-)
+from transformer_tf.training.callbacks import ProgressLine, StopSignal
 from transformer_tf.training.data import TrainingData, resume_checkpoint, start_checkpoint
 from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
 from transformer_tf.training.model import compile_training_model
@@ -273,9 +267,13 @@ class Trainer:
         training, progress = self.config.training, self.progress
         return bool(
             progress.step >= self.plan.max_steps
-            or (training.max_minutes and progress.seconds >= 60 * training.max_minutes)
+            or self._out_of_time()
             or (training.patience and progress.validations_since_best >= training.patience)
         )
+
+    def _out_of_time(self) -> bool:
+        minutes = self.config.training.max_minutes
+        return minutes is not None and self.progress.seconds >= 60 * minutes
 
     def _next_validation(self) -> int:
         """Returns the step after which the next validation is due."""
@@ -284,39 +282,39 @@ class Trainer:
 
     def _train_until(self, end: int) -> dict[str, Any]:
         """Trains up to a step, a signal or the time limit, and returns the training metrics."""
-        training = self.config.training
-        begin = self.progress.step
-        seconds_before, started = self.progress.seconds, time.monotonic()
+        training, progress = self.config.training, self.progress
+        seconds_before, started = progress.seconds, time.monotonic()
+        saved_at = started
 
-        def seconds() -> float:
-            return seconds_before + time.monotonic() - started
+        def after_step(_: int, logs: Mapping[str, Any]) -> None:
+            nonlocal saved_at
+            now = time.monotonic()
+            progress.step += 1
+            progress.seconds = seconds_before + now - started
+            self._check_loss(float(logs["loss"]))
+            average = self.average if self.average and self.average.due(progress.step) else None
+            # No state after the last step: the next one is saved after the validation, so that
+            # a resumed run does not miss it.
+            save_due = progress.step < end and now - saved_at > 60 * training.save_minutes
+            if average or save_due:
+                _ = each_step.model  # on JAX, this access copies the values into the variables
+            if average:
+                average.update(self.model, progress.step)
+            if self._signal.received or self._out_of_time():
+                self.training_model.stop_training = True
+            elif save_due:
+                self._save()
+                saved_at = time.monotonic()
 
-        def should_stop() -> bool:
-            return self._signal.received or bool(
-                training.max_minutes and seconds() >= 60 * training.max_minutes
-            )
-
-        def save(step: int) -> None:
-            self.progress.step, self.progress.seconds = step, seconds()
-            self._save()
-
-        stop_on_divergence = StopOnDivergence(begin, self._stream.describe)
-        callbacks = [self._line, stop_on_divergence]
-        if self.average is not None:
-            callbacks.append(AverageWeights(begin, self.average, self.model))
-        callbacks.append(PeriodicSave(begin, end, save, training.save_minutes, should_stop))
-        try:
-            history = self.train_steps(begin, end, callbacks)
-        except TrainingDivergedError as error:
-            raise TrainingDivergedError(f"{error}. {self._divergence_advice()}") from error
-        self.progress.step = stop_on_divergence.step
-        self.progress.seconds = seconds()
+        each_step = LambdaCallback(on_train_batch_end=after_step)
+        history = self.train_steps(progress.step, end, [self._line, each_step])
+        progress.seconds = seconds_before + time.monotonic() - started
         metrics = {name: float(values[-1]) for name, values in history.history.items()}
         tokens = metrics.pop("tokens")
-        duration = self.progress.seconds - seconds_before
+        duration = progress.seconds - seconds_before
         return {
-            "step": self.progress.step,
-            "epoch": round(self.progress.step / self._stream.steps_per_epoch, 3),
+            "step": progress.step,
+            "epoch": round(progress.step / self._stream.steps_per_epoch, 3),
             **metrics,
             "learning_rate": float(
                 keras.ops.convert_to_numpy(self.training_model.optimizer.learning_rate)
@@ -343,6 +341,15 @@ class Trainer:
             shuffle=False,
             verbose=0,
         )
+
+    def _check_loss(self, loss: float) -> None:
+        """Checks that the training loss is a finite number."""
+        if not math.isfinite(loss):
+            step = self.progress.step
+            raise TrainingDivergedError(
+                f"The loss became {loss} at step {step} ({self._stream.describe(step - 1)}). "
+                + self._divergence_advice()
+            )
 
     def _divergence_advice(self) -> str:
         training, last = self.config.training, self._last_saved
