@@ -116,6 +116,7 @@ def test_the_quickstart_in_small(tmp_path):
         "data.validation_size=20",
         "data.test_size=20",
         "training.max_epochs=1",
+        "training.max_minutes=60",
         "model.num_layers=1",
         "tokenizer.vocab_size=500",
         cwd=tmp_path,
@@ -128,6 +129,9 @@ def test_the_quickstart_in_small(tmp_path):
     assert "BLEU" in result.stdout
     assert "val. loss  perplexity  accuracy  BLEU  chrF  tokens/s" in result.stderr
     assert "Traceback" not in result.stderr
+    assert f"--resume runs/{run.name} training.max_epochs=2 training.max_minutes=120" in (
+        result.stdout
+    )
 
     runs = train("--list", cwd=tmp_path)
     assert [line.split()[:3] for line in runs.stdout.splitlines()[1:]] == [
