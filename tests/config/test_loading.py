@@ -43,8 +43,8 @@ def test_overrides_win_over_the_file(tmp_path):
         ),
         (["d_model=3"], "did you mean 'model.d_model'"),
         (["data.d_model=3"], "did you mean 'model.d_model'"),
-        (["model.d_model=abc"], "model.d_model must be int, not 'abc'"),
-        (["training.max_epochs=2.5"], "training.max_epochs must be int, not '2.5'"),
+        (["model.d_model=abc"], "model.d_model must be a whole number, not 'abc'"),
+        (["training.max_epochs=2.5"], "training.max_epochs must be a whole number, not 2.5"),
         (
             ["model.tie_embeddings=both"],
             "model.tie_embeddings must be one of 'none', 'target', 'all', not 'both'",
@@ -101,7 +101,7 @@ def test_overrides_win_over_the_file(tmp_path):
         (["training.cooldown_steps=0.6"], "a share of the run, at most 0.5, not 0.6"),
         (["training.warmup_steps=0"], "training.warmup_steps must be a number of steps, at least"),
         (["training.warmup_steps=1.5"], "training.warmup_steps must be a number of steps, .* 1.5"),
-        (["training.warmup_steps=x"], "training.warmup_steps must be int or float, not 'x'"),
+        (["training.warmup_steps=x"], "training.warmup_steps must be a number, not 'x'"),
         (["decoding.top_p=0"], "decoding.top_p must be more than 0 and at most 1, not 0.0"),
         (["decoding.min_length=-1"], "decoding.min_length must be at least 0, not -1"),
     ],
@@ -157,32 +157,6 @@ def test_a_configuration_is_written_atomically(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            "data:\n  target_language: no\n",
-            "data.target_language must be text, not False; .* quote",
-        ),
-        (
-            "data:\n  source_language: null\n",
-            "data.source_language must be text, not None; .* quote",
-        ),
-        (
-            "training:\n  samples: [Yes., yes]\n",
-            "training.samples must be a list of text or null.* quote",
-        ),
-    ],
-)
-def test_values_that_yaml_does_not_read_as_text(tmp_path, content, message):
-    path = tmp_path / "c.yaml"
-    path.write_text(content)
-    with pytest.raises(ConfigError, match=message):
-        load_config(path)
-    path.write_text("data:\n  target_language: 'no'\n")
-    assert load_config(path).data.target_language == "no"
-
-
 def test_words_among_numbers(tmp_path):
     """A vocabulary size and samples may be `auto` and null, on the command line and in a file."""
     path = tmp_path / "c.yaml"
@@ -235,7 +209,7 @@ def test_every_config_of_the_project_loads(path):
         ("? [a]\n: 1\n", "unhashable key"),
         (
             "data:\n  max_pairs: 2020-01-01\n",
-            "data.max_pairs must be int or null, not 2020-01-01",
+            "data.max_pairs must be a whole number or null, not 2020",
         ),
         ("training:\n  learning_rate_scale: .nan\n", "must be a finite number, not nan"),
     ],
@@ -328,7 +302,10 @@ def test_the_mix_of_a_configuration(tmp_path):
     ("value", "message"),
     [
         ("[a.tsv]", "data.mix is a list of files"),
-        ("[{file: [a.tsv]}]", "data.mix is a list of files"),
+        ("[{file: [a.tsv]}]", "data.mix: there is no 'file'; data.mix is a list of files"),
+        ("[{weight: 2}]", "data.mix: files is missing; data.mix is a list of files"),
+        ("[{files: [a], weight: x}]", "data.mix: weight must be a number, not 'x'; data.mix is"),
+        ("[{files: [a], tag: no}]", "data.mix: tag must be text, not False: quote it"),
         ("[{files: []}]", "files is"),
         ("[{files: [a], weight: 0}]", "weight must be more than 0"),
         ("[{files: [a], weight: .inf}]", "weight must be"),

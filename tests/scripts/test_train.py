@@ -117,6 +117,7 @@ def test_the_quickstart_in_small(tmp_path):
         "data.test_size=20",
         "training.max_epochs=1",
         "training.max_minutes=60",
+        "training.patience=2",
         "model.num_layers=1",
         "tokenizer.vocab_size=500",
         cwd=tmp_path,
@@ -129,9 +130,8 @@ def test_the_quickstart_in_small(tmp_path):
     assert "BLEU" in result.stdout
     assert "val. loss  perplexity  accuracy  BLEU  chrF  tokens/s" in result.stderr
     assert "Traceback" not in result.stderr
-    assert f"--resume runs/{run.name} training.max_epochs=2 training.max_minutes=120" in (
-        result.stdout
-    )
+    longer = result.stdout.splitlines()[-1].partition(f"--resume runs/{run.name} ")[2]
+    assert longer == "training.max_epochs=2 training.max_minutes=120.0 training.patience=4"
 
     runs = train("--list", cwd=tmp_path)
     assert [line.split()[:3] for line in runs.stdout.splitlines()[1:]] == [

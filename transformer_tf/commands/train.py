@@ -156,9 +156,8 @@ def main() -> None:
         save_figure(translator.attend(samples[0]).plot(), folder / "attention.png")
         files.append("attention.png")
     print(f"{folder} holds {', '.join(files[:-1])} and {files[-1]}. Next:")
-    limits = {
-        name: getattr(config.training, name) for name in ("max_epochs", "max_steps", "max_minutes")
-    }
+    names = ("max_epochs", "max_steps", "max_minutes", "patience")
+    limits = {name: getattr(config.training, name) for name in names}
     longer = " ".join(f"training.{name}={2 * limit}" for name, limit in limits.items() if limit)
     for name, options in (
         ("translate", f'--checkpoint {folder} "A sentence."'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -11,7 +12,7 @@ from typing import Any, get_type_hints
 import yaml
 
 from transformer_tf.config.schema import Config
-from transformer_tf.config.values import convert_value
+from transformer_tf.config.values import YamlLoader, convert_value
 from transformer_tf.errors import ConfigError
 from transformer_tf.utils.files import atomic_write_bytes
 
@@ -43,7 +44,8 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
 
     Args:
         path: A YAML file that lists what differs from the defaults.
-        overrides: Strings `section.key=value`, the value written as in YAML.
+        overrides: Strings `section.key=value`, the value written as in YAML; for a text or a path
+            it is taken as it is.
 
     Returns:
         The checked configuration.
@@ -106,12 +108,11 @@ def _make_config(values: dict[str, Any], overrides: Sequence[str]) -> Config:
         values[key.strip()] = value
     if values.get("data.files"):
         values.setdefault("data.corpus", "files")
-    hints = dict(_keys())
     sections: dict[str, dict[str, Any]] = {}
     for key, value in values.items():
         _check_key(key)
         section, name = key.split(".")
-        sections.setdefault(section, {})[name] = convert_value(key, value, hints[key])
+        sections.setdefault(section, {})[name] = convert_value(key, value, _key_types()[key])
     return Config(
         **{
             section: kind(**sections.get(section, {}))
@@ -168,17 +169,18 @@ def save_config(config: Config, path: Path) -> None:
     atomic_write_bytes(path, text.encode())
 
 
-def _keys(section: type = Config, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the dotted name and the type of each key."""
-    for name, hint in get_type_hints(section).items():
-        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-            yield from _keys(hint, f"{prefix}{name}.")
-        else:
-            yield prefix + name, hint
+@functools.cache
+def _key_types() -> dict[str, Any]:
+    """Returns the type of each key."""
+    return {
+        f"{section}.{name}": hint
+        for section, kind in get_type_hints(Config).items()
+        for name, hint in get_type_hints(kind).items()
+    }
 
 
 def _check_key(key: str) -> None:
-    known = [name for name, _ in _keys()]
+    known = _key_types()
     if key in known:
         return
     # For a key without its section, or in the wrong one, suggest the same name elsewhere.
@@ -190,7 +192,7 @@ def _check_key(key: str) -> None:
 
 def _read_yaml(path: Path) -> Mapping[str, Any]:
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        content = yaml.load(path.read_text(encoding="utf-8"), YamlLoader)
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -200,26 +202,6 @@ def _read_yaml(path: Path) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise ConfigError(f"{path} must hold sections with keys, such as 'model:'")
     return content
-
-
-# The loader in C takes 1 ms instead of 15; some builds of PyYAML lack it.
-SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Loader(SafeLoader):
-    """Rejects duplicate keys; PyYAML would silently keep the last one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [(self.construct_object(key, deep=True), key) for key, _ in node.value]
-        mapping = super().construct_mapping(node, deep)  # refuses unhashable keys
-        known = set()
-        for name, key in keys:
-            if name in known:
-                raise yaml.constructor.ConstructorError(
-                    problem=f"{name!r} is a duplicate key", problem_mark=key.start_mark
-                )
-            known.add(name)
-        return mapping
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

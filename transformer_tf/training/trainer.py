@@ -286,7 +286,7 @@ class Trainer:
         seconds_before, started = progress.seconds, time.monotonic()
         saved_at = started
 
-        def after_step(_: int, logs: Mapping[str, Any]) -> None:
+        def after_step(batch: int, logs: Mapping[str, Any]) -> None:
             nonlocal saved_at
             now = time.monotonic()
             progress.step += 1
