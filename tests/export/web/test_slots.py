@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from transformer_tf.export.web.pack import front_coded
 from transformer_tf.export.web.site import FILES
 from transformer_tf.text.slots import Slots
 
@@ -21,7 +22,7 @@ TEXTS = (
 
 @pytest.mark.skipif(not shutil.which("node"), reason="needs Node.js")
 def test_the_page_hides_the_values_that_python_hides():
-    settings = {"source_point": True, "target_point": False, "known_words": KNOWN}
+    settings = {"source_point": True, "target_point": False, "known_words": front_coded(KNOWN)}
     code = f"""{(FILES / "engine" / "slots.js").read_text(encoding="utf-8")}
     const slots = new Slots({json.dumps(settings)});
     console.log(JSON.stringify({json.dumps(TEXTS)}.map((text) => slots.hide(text))));
@@ -33,3 +34,16 @@ def test_the_page_hides_the_values_that_python_hides():
         hidden, values = slots.hide(text)
         assert (page["text"], tuple(page["values"])) == (hidden, values)
         assert page["targetValues"] == [slots.convert(value) for value in values]
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs Node.js")
+def test_known_words_survive_their_coding():
+    words = ["boat", "boats", "straße", "straßen", "𝒳a", "𝒳b", 40 * "o", 40 * "o" + "h", *KNOWN]
+    assert front_coded(["boats", "boat"]) == "0boat 4s"
+    settings = {"source_point": True, "target_point": True, "known_words": front_coded(words)}
+    code = f"""{(FILES / "engine" / "slots.js").read_text(encoding="utf-8")}
+    console.log(JSON.stringify([...new Slots({json.dumps(settings)}).known]));
+    """
+    command = ["node", "--input-type=module", "--eval", code]
+    found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert found == sorted(words)

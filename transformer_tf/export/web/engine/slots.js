@@ -21,18 +21,25 @@ const WORD = new RegExp(String.raw`(?<!${W}|['’\-])\p{L}+(?:-\p{L}+)*`, "gu");
 const SENTENCE_START = /(?:^|[.!?…:;])[\s"“”„«»‘’'(–—-]*$/u;
 const TITLE = new RegExp(String.raw`(?<!${W})(?:Mr|Mrs|Ms|Dr|Prof|St)\.? $`, "u");
 
+/** The words that `front_coded` in pack.py wrote. */
+function frontDecoded(text) {
+  let word = "";
+  return text.split(" ").map((each) => (word = word.slice(0, parseInt(each[0], 36)) + each.slice(1)));
+}
+
 /** The slots of a language pair. */
 export class Slots {
   /**
    * @param {object} settings
    * @param {boolean} settings.source_point Whether the source language writes 1,234.5.
    * @param {boolean} settings.target_point
-   * @param {string[]|null} settings.known_words In lower case; null if names are not slots.
+   * @param {string|null} settings.known_words In lower case, as `front_coded` in pack.py writes
+   *     them; null if names are not slots.
    */
   constructor({ source_point: sourcePoint, target_point: targetPoint, known_words: words }) {
     this.sourcePoint = sourcePoint;
     this.targetPoint = targetPoint;
-    this.known = words && new Set(words);
+    this.known = words === null ? null : new Set(frontDecoded(words));
   }
 
   /**
