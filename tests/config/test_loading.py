@@ -302,10 +302,13 @@ def test_the_mix_of_a_configuration(tmp_path):
     ("value", "message"),
     [
         ("[a.tsv]", "data.mix is a list of files"),
-        ("[{file: [a.tsv]}]", "data.mix: there is no 'file'; data.mix is a list of files"),
-        ("[{weight: 2}]", "data.mix: files is missing; data.mix is a list of files"),
-        ("[{files: [a], weight: x}]", "data.mix: weight must be a number, not 'x'; data.mix is"),
-        ("[{files: [a], tag: no}]", "data.mix: tag must be text, not False: quote it"),
+        ("[{file: [a.tsv]}]", r"data.mix\[0\]: there is no 'file'; data.mix is a list of files"),
+        ("[{weight: 2}]", r"data.mix\[0\]: files is missing; data.mix is a list of files"),
+        (
+            "[{files: [a], weight: x}]",
+            r"data.mix\[0\]: weight must be a number, not 'x'; data.mix is",
+        ),
+        ("[{files: [a], tag: no}]", r"data.mix\[0\]: tag must be text, not False: quote it"),
         ("[{files: []}]", "files is"),
         ("[{files: [a], weight: 0}]", "weight must be more than 0"),
         ("[{files: [a], weight: .inf}]", "weight must be"),

@@ -89,9 +89,10 @@ def test_values_of_another_type(key, value, expected, tmp_path):
         ("data: {directory: 2024}", "data.directory must be a path or null, not 2024"),
         (
             "training: {samples: [Yes., yes]}",
-            "^each item of training.samples must be text, not True: quote it$",
+            r"^training.samples\[1\] must be text, not True: quote it$",
         ),
-        ("decoding: {alignment_heads: [1, a]}", "each item of .*heads must be a whole number"),
+        ("decoding: {alignment_heads: [1, a]}", r"heads\[1\] must be a whole number, not 'a'"),
+        ("data: {files: [[a], [b, 1]]}", r"^data.files\[1\]\[1\] must be text, not 1: quote it; "),
     ],
 )
 def test_values_that_yaml_does_not_read_as_text(content, message, tmp_path):
@@ -100,7 +101,7 @@ def test_values_that_yaml_does_not_read_as_text(content, message, tmp_path):
 
 
 def test_an_override_names_the_item_as_well():
-    with pytest.raises(ConfigError, match=r"each item of training.samples must be text, not False"):
+    with pytest.raises(ConfigError, match=r"training.samples\[1\] must be text, not False"):
         load_config(None, ["training.samples=[Hello., No, Yes]"])
 
 

@@ -81,9 +81,11 @@ def _convert(key: str, value: Any, hint: Any) -> Any:
     if isinstance(value, str) and kind is not Literal:
         value = _read(key, value)
     if kind is tuple and isinstance(value, list):
-        return tuple(_convert(f"each item of {key}", item, options[0]) for item in value)
+        return tuple(
+            _convert(f"{key}[{index}]", item, options[0]) for index, item in enumerate(value)
+        )
     if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
-        return _convert_entry(value, hint)
+        return _convert_entry(key, value, hint)
     if type(value) is hint:
         return value
     if hint is float and type(value) in (int, str):  # YAML reads 1e-3 as text
@@ -106,18 +108,15 @@ def _convert_to_one(key: str, value: Any, hint: Any) -> Any:
     raise _error(key, value, hint)
 
 
-def _convert_entry(values: Mapping[str, Any], section: Any) -> Any:
+def _convert_entry(key: str, values: Mapping[str, Any], section: Any) -> Any:
     """Converts an entry of `data.mix`."""
     hints = get_type_hints(section)
     if unknown := [name for name in values if name not in hints]:
-        raise ConfigError(f"data.mix: there is no {unknown[0]!r}")
+        raise ConfigError(f"{key}: there is no {unknown[0]!r}")
     if "files" not in values:
-        raise ConfigError("data.mix: files is missing")
+        raise ConfigError(f"{key}: files is missing")
     return section(
-        **{
-            name: _convert(f"data.mix: {name}", value, hints[name])
-            for name, value in values.items()
-        }
+        **{name: _convert(f"{key}: {name}", value, hints[name]) for name, value in values.items()}
     )
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import string
 import struct
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -161,13 +163,9 @@ def front_coded(words: Iterable[str]) -> str:
     """
     parts, before = [], ""
     for word in sorted(words):
-        shared = 0
+        prefix = os.path.commonprefix([before, word])[: len(_DIGITS) - 1]
         # JavaScript counts a letter above U+FFFF as two.
-        while (
-            shared < len(_DIGITS) - 1
-            and before[shared : shared + 1] == word[shared : shared + 1] < "\uffff"
-        ):
-            shared += 1
+        shared = len(list(takewhile(lambda letter: letter <= "\uffff", prefix)))
         parts.append(f"{_DIGITS[shared]}{word[shared:]}")
         before = word
     return " ".join(parts)
