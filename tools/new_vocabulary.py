@@ -94,8 +94,10 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
     config = load_config(config_file, overrides)
     if not old_config.tokenizer.shared or old_config.model.tie_embeddings == "none":
         raise ConfigError(f"{checkpoint} needs a shared tokenizer and tied embeddings")
+    if not config.tokenizer.shared:
+        raise ConfigError("The new vocabulary is for both languages: tokenizer.shared=true")
     config = dataclasses.replace(config, model=old_config.model)
-    corpus = load_corpus(config.data)
+    corpus = load_corpus(config.data, config.training.seed)
     with new_folder(output) as folder:
         folder.mkdir(parents=True)
         tokenizers = make_tokenizers(config, corpus, folder)

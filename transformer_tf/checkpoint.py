@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from transformer_tf.config import Config, load_saved_config, save_config
-from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError, one_line
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.files import atomic_write
@@ -90,7 +90,7 @@ def save_weights(model: Transformer, path: Path) -> None:
         with atomic_write(path) as partial:
             model.save_weights(partial)
     except (OSError, RuntimeError, ValueError) as error:  # HDF5 raises the last two
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        reason = getattr(error, "strerror", None) or one_line(error)
         raise CheckpointError(f"Cannot write the weights {path}: {reason}") from error
 
 
@@ -207,7 +207,7 @@ def load_weights(model: Transformer, path: Path) -> None:
         with _renamed_weights(path) as renamed:
             model.load_weights(renamed)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise CheckpointError(
             f"{path} is damaged or belongs to another model: {reason[:150]}"
         ) from error

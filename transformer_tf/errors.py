@@ -23,3 +23,8 @@ class TrainingDivergedError(TransformerTFError):
 
 class Interrupted(KeyboardInterrupt):
     """The user stopped a run. Its state is saved, and the message says how to resume it."""
+
+
+def one_line(error: BaseException) -> str:
+    """Returns the message of an error, which may have several lines, as one line."""
+    return " ".join(str(error).split())

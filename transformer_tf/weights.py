@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer_tf.errors import CheckpointError
+from transformer_tf.errors import CheckpointError, one_line
 
 # Keras stores the model's own layers under their numbered class names.
 ROOT_NAMES = {
@@ -57,7 +57,7 @@ def read_weights(path: Path) -> dict[str, Any]:
         with h5py.File(path) as file:
             file.visititems(read)
     except (OSError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise CheckpointError(f"{path} is damaged: {reason[:150]}") from error
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")

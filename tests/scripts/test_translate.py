@@ -476,5 +476,6 @@ def test_a_sentence_without_quotes(run):
     status, _, err = run("Good", "--seed", "1", "morning,", "Tom")
     assert status == 2
     assert err.endswith('error: put the sentence in quotes: "Good morning, Tom"\n')
+    assert run("Good", "")[0] == 2
     status, _, err = run("Good", "--sede", "1")
     assert err.endswith("error: unrecognized arguments: --sede 1\n")

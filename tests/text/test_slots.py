@@ -45,6 +45,7 @@ def shown(text):
         ("Mail j.doe@example.co.uk, please.", "Mail <1>, please.", ["j.doe@example.co.uk"]),
         ("Visit example.com!", "Visit <1>!", ["example.com"]),
         ("Open http://localhost:8080/a!", "Open <1>!", ["http://localhost:8080/a"]),
+        ("See www.a.com/?a=12&b=34&c=56 now.", "See <1> now.", ["www.a.com/?a=12&b=34&c=56"]),
     ],
 )
 def test_numbers_and_addresses_become_slots(text, hidden, values):
@@ -119,6 +120,14 @@ def test_numbers_have_the_marks_of_the_target_language(languages, value, convert
 def test_a_training_pair_has_slots_for_what_both_sides_have(pair, hidden):
     found = tuple(map(shown, Slots("en", "de", KNOWN).hide_pair(*pair)))
     assert found == (hidden[0], hidden[1].replace("and", "und").replace("are", "sind"))
+
+
+def test_a_value_inside_a_longer_one_stays():
+    pair = "He paid 12.50 for 12 apples.", "Er zahlte 12,50 für 12 Äpfel."
+    found = tuple(map(shown, Slots("en", "de").hide_pair(*pair)))
+    assert found == ("He paid <1> for <2> apples.", "Er zahlte <1> für <2> Äpfel.")
+    source, target = Slots("en", "de").hide_pair("At 12 o'clock.", "Um 12:30 Uhr.")
+    assert (source, target) == ("At 12 o'clock.", "Um 12:30 Uhr.")
 
 
 def test_every_tenth_pair_keeps_its_values(tmp_path):

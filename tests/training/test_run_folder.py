@@ -61,6 +61,7 @@ def test_samples_of_repeated_validations_are_dropped(tmp_path):
         (DataConfig(corpus="files", files=(("some/mine.tsv.gz",), ("b.tsv",))), "mine"),
         (DataConfig(corpus="files", files=(("a.tgz/news.de-en.de", "x"),)), "news"),
         (DataConfig(corpus="files", files=((".hidden",),)), "files"),
+        (DataConfig(corpus="files", files=(("my pairs (1).tsv",),)), "my-pairs-1"),
     ],
 )
 def test_the_name_of_a_run(data, name):

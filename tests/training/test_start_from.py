@@ -40,6 +40,12 @@ def test_the_sizes_are_those_of_the_checkpoint(data, checkpoint):  # noqa: F811
     assert config.training.tokens_per_batch == 300
 
 
+def test_the_sizes_of_the_checkpoint_may_be_repeated(data, checkpoint):  # noqa: F811
+    theirs = vars(load_config(checkpoint / "config.yaml").model)
+    theirs["num_decoder_layers"] = theirs["num_decoder_layers"] or "null"
+    fine_tune(data, checkpoint, *(f"model.{key}={value}" for key, value in theirs.items()))
+
+
 @pytest.mark.parametrize("override", ["model.d_model=128", "tokenizer.vocab_size=400"])
 def test_another_size_is_an_error(data, checkpoint, override, tmp_path):  # noqa: F811
     """On the command line and in a file, even if it is the default of the key."""
@@ -72,6 +78,14 @@ def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):  #
         assert trainer.source_tokenizer.fingerprint == source.fingerprint
         assert trainer.target_tokenizer.fingerprint == target.fingerprint
         assert int(trainer.training_model.optimizer.iterations.value) == 0
+
+
+def test_a_run_that_was_killed_before_its_first_state(data, checkpoint, tmp_path):  # noqa: F811
+    Trainer(fine_tune(data, checkpoint), tmp_path / "run").close()
+    theirs = load_checkpoint(checkpoint)[1].get_weights()
+    with Trainer(load_run_config(tmp_path / "run"), tmp_path / "run", resume=True) as trainer:
+        for start, weights in zip(trainer.model.get_weights(), theirs, strict=True):
+            np.testing.assert_array_equal(start, weights)
 
 
 @pytest.mark.slow

@@ -3,11 +3,13 @@
 import argparse
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 from transformer_tf.commands import add_checkpoint, chosen_checkpoints
+from transformer_tf.config import load_saved_config
 from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.utils.startup import import_keras_quietly, run_command
+from transformer_tf.utils.startup import run_command
 
 # The options for scores against references, with their defaults.
 SCORING = {"lowercase": False, "moses": False, "worst": 10, "resamples": 1000}
@@ -110,7 +112,7 @@ def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, s
 def main() -> None:
     """Scores a translator."""
     arguments = parse_arguments()
-    from transformer_tf.checkpoint import load_checkpoint
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy; each batch uses one core
     from transformer_tf.evaluation.scores import check_moses
 
     if arguments.moses:
@@ -119,18 +121,17 @@ def main() -> None:
     pairs = []
     if not (arguments.alignments or arguments.challenge):
         pairs = read_pairs(arguments, folder)
-    import_keras_quietly()
     from transformer_tf.evaluation.alignment_error import AlignmentReport, evaluate_alignments
     from transformer_tf.evaluation.challenge import ChallengeReport, challenge, read_challenges
     from transformer_tf.evaluation.report import Report, report
     from transformer_tf.translator import Translator
 
-    config, model, source, target = load_checkpoint(folder, arguments.overrides)
-    translator = Translator.from_config(config, model, source, target)
+    translator = Translator.load(folder, arguments.overrides)
+    data = load_saved_config(folder / "config.yaml").data
     found: Report | AlignmentReport | ChallengeReport
     title = str(folder)
     if arguments.alignments:
-        languages = config.data.source_language, config.data.target_language
+        languages = data.source_language, data.target_language
         if sorted(languages) != ["de", "en"]:
             raise ConfigError(f"The phrasebook is English and German, unlike {folder}")
         found = evaluate_alignments(translator, from_german=languages[0] == "de")
@@ -144,7 +145,7 @@ def main() -> None:
             arguments.lowercase,
             arguments.resamples,
             arguments.worst,
-            config.data.target_language if arguments.moses else None,
+            data.target_language if arguments.moses else None,
             progress=True,
         )
         origin = arguments.source or f"{arguments.split or 'test'} split"

@@ -63,10 +63,10 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     """Exports a translator."""
     arguments = parse_arguments()
+    folders = chosen_checkpoints(arguments)
     import_keras_quietly()
     from transformer_tf.checkpoint import open_checkpoint
 
-    folders = chosen_checkpoints(arguments)
     folder = folders[0]
     if arguments.format == "checkpoint":
         from transformer_tf.export.checkpoint_export import export_checkpoint

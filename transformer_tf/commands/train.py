@@ -159,10 +159,11 @@ def main() -> None:
     names = ("max_epochs", "max_steps", "max_minutes", "patience")
     limits = {name: getattr(config.training, name) for name in names}
     longer = " ".join(f"training.{name}={2 * limit}" for name, limit in limits.items() if limit)
+    place = shlex.quote(str(folder))
     for name, options in (
-        ("translate", f'--checkpoint {folder} "A sentence."'),
-        ("evaluate", f"--checkpoint {folder}"),
-        ("train", f"--resume {folder} {longer}"),
+        ("translate", f'--checkpoint {place} "A sentence."'),
+        ("evaluate", f"--checkpoint {place}"),
+        ("train", f"--resume {place} {longer}"),
     ):
         print(f"  {command_line(name)} {options}")
 

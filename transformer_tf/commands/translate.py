@@ -67,7 +67,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     add_attention_options(parser.add_argument_group("attention"))
     arguments, rest = parser.parse_known_args()
-    if rest and arguments.sentence is not None and not any(word[0] == "-" for word in rest):
+    if rest and arguments.sentence is not None and not any(word.startswith("-") for word in rest):
         parser.error(f'put the sentence in quotes: "{" ".join([arguments.sentence, *rest])}"')
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")

@@ -13,7 +13,7 @@ import yaml
 
 from transformer_tf.config.schema import Config
 from transformer_tf.config.values import YamlLoader, convert_value
-from transformer_tf.errors import ConfigError
+from transformer_tf.errors import ConfigError, one_line
 from transformer_tf.utils.files import atomic_write_bytes
 
 # The keys that may change in a resumed run, besides those of `decoding`. They have no effect on
@@ -55,12 +55,13 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
             message is one line that names the key and suggests the nearest valid one.
     """
     values = {} if path is None else dict(_flatten(_read_yaml(Path(path))))
-    config = _make_config(values, overrides)
-    start = config.training.start_from
-    return config if start is None else _with_sizes_of(start.expanduser(), values, overrides)
+    values |= _parse(overrides)
+    key = "training.start_from"
+    start = convert_value(key, values.get(key), _key_types()[key])
+    return _make_config(values) if start is None else _with_sizes_of(start.expanduser(), values)
 
 
-def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any], overrides: Sequence[str]) -> Config:
+def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
     """Completes a configuration with the tokenizers, sizes and slots of a checkpoint.
 
     Raises:
@@ -68,11 +69,13 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any], overrides: Seque
     """
     if not (checkpoint / "config.yaml").is_file():
         raise ConfigError(f"training.start_from={checkpoint} is not a checkpoint")
-    theirs = dict(_flatten(_read_yaml(checkpoint / "config.yaml")))
-    prefixes = ("model.", "tokenizer.", "data.slots")
-    sizes = {key: value for key, value in theirs.items() if key.startswith(prefixes)}
-    config = _make_config({**sizes, **values}, overrides)
     expected = load_saved_config(checkpoint / "config.yaml")
+    theirs = {"data.slots": expected.data.slots}
+    for section in ("model", "tokenizer"):
+        theirs |= {
+            f"{section}.{key}": value for key, value in vars(getattr(expected, section)).items()
+        }
+    config = _make_config({**theirs, **values})
     for section in ("model", "tokenizer"):
         for field in dataclasses.fields(getattr(config, section)):
             ours, kept = (
@@ -97,17 +100,22 @@ def load_saved_config(path: Path, overrides: Sequence[str] = ()) -> Config:
         ConfigError: As in `load_config`.
     """
     values = {key: value for key, value in _flatten(_read_yaml(path)) if key not in REMOVED}
-    return _make_config(values, overrides)
+    return _make_config(values | _parse(overrides))
 
 
-def _make_config(values: dict[str, Any], overrides: Sequence[str]) -> Config:
+def _parse(overrides: Sequence[str]) -> dict[str, str]:
+    values = {}
     for override in overrides:
         key, separator, value = override.partition("=")
         if not separator:
             raise ConfigError(f"An override is written section.key=value, not {override!r}")
         values[key.strip()] = value
+    return values
+
+
+def _make_config(values: Mapping[str, Any]) -> Config:
     if values.get("data.files"):
-        values.setdefault("data.corpus", "files")
+        values = {"data.corpus": "files", **values}
     sections: dict[str, dict[str, Any]] = {}
     for key, value in values.items():
         _check_key(key)
@@ -196,7 +204,7 @@ def _read_yaml(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path} is not valid YAML: {_one_line(str(error))}") from error
+        raise ConfigError(f"{path} is not valid YAML: {one_line(error)}") from error
     if content is None:
         return {}
     if not isinstance(content, Mapping):
@@ -221,7 +229,3 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [plain_value(item) for item in value]
     return str(value) if isinstance(value, Path) else value
-
-
-def _one_line(message: str) -> str:
-    return " ".join(message.split())

@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from transformer_tf.errors import ConfigError
+from transformer_tf.errors import ConfigError, one_line
 
 NAMES = {
     type(None): "null",
@@ -124,7 +124,7 @@ def _read(key: str, text: str) -> Any:
     try:
         return yaml.load(text, YamlLoader)
     except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise ConfigError(f"{key}={text} is not valid YAML: {reason}") from error
 
 

@@ -27,7 +27,8 @@ NON_SEARCH_OPTIONS: dict[str, Any] = {
     name: getattr(DecodingConfig(), name)
     for name in (
         "batch_size", "seed", "precision", "replace_unknowns", "restore", "recase",
-        "split_sentences", "alignment", "alignment_layer", "alignment_heads", "alignment_query",
+        "split_sentences", "check_slots", "alignment", "alignment_layer", "alignment_heads",
+        "alignment_query",
     )
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from transformer_tf.decoding.batched import BatchedEngine, TokenIds
 from transformer_tf.decoding.hypothesis import Engine, Hypothesis
 from transformer_tf.errors import ConfigError
 from transformer_tf.numpy_transformer import NumpyTransformer, position_table
+from transformer_tf.text.batching.batches import pad
 from transformer_tf.utils.startup import available_cpus
 
 NEG_INF = np.float32(-1e9)  # the score of a token that is ruled out
@@ -90,14 +91,8 @@ class NumpyEngine(BatchedEngine):
         return min(options.batch_size, max(MIN_BATCH_SIZE, -(-count // self.workers)))
 
     def _attend_batch(self, sources, target_inputs):
-        _, scores = self.model(self._pad(sources), self._pad(target_inputs))
+        _, scores = self.model(pad(sources), pad(target_inputs))
         return {kind: np.stack(layers, axis=1) for kind, layers in scores.items()}
-
-    def _pad(self, sequences: TokenIds) -> np.ndarray:
-        padded = np.full((len(sequences), max(map(len, sequences))), self.model.pad_id)
-        for row, sequence in zip(padded, sequences, strict=True):
-            row[: len(sequence)] = sequence
-        return padded
 
     def _search_batch(self, sources, options, prefixes, numbers):
         """Translates the sentences of a batch, one token per step."""
@@ -106,7 +101,7 @@ class NumpyEngine(BatchedEngine):
             options.limit(len(source), len(prefix))
             for source, prefix in zip(sources, prefixes or [()] * count, strict=True)
         ]
-        source = self._pad(sources)
+        source = pad(sources)
         cross_mask = model.padding_mask(source)
         encoded, _ = model.encode(source)
         cross_cache = model.cross_attention_cache(encoded)

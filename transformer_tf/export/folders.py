@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from transformer_tf.config import Config
-from transformer_tf.errors import CheckpointError, DataError
+from transformer_tf.errors import CheckpointError, DataError, one_line
 
 
 def check_place(output: Path, *marks: str) -> None:
@@ -85,7 +85,7 @@ def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterat
         else:
             replace_folder(partial, place)
     except errors as error:
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
+        reason = getattr(error, "strerror", None) or one_line(error)[:200]
         raise CheckpointError(f"Cannot write {output}: {reason}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from transformer_tf.text.corpora.cleaning import normalize_text
-from transformer_tf.text.slots import Slots
+from transformer_tf.text.slots import Slots, find_value
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
@@ -66,7 +67,8 @@ class Segment:
         prefix = normalize_text(prefix)
         read = prefix.capitalize() if self.shouted and prefix.isupper() else prefix
         for slot, value in zip(SLOTS, self.target_values, strict=False):
-            read = re.sub(rf"(?<!\w){re.escape(value)}(?![\w-])", slot, read, count=1)
+            for match in itertools.islice(find_value(value, read), 1):
+                read = read[: match.start()] + slot + read[match.end() :]
         return dataclasses.replace(self, prefix=prefix, prefix_ids=target_tokenizer.encode(read))
 
     def restore_case(self, translation: str) -> str:

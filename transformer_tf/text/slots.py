@@ -20,7 +20,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from transformer_tf.config import DataConfig
@@ -94,8 +94,8 @@ class Slots:
                 (
                     found.span()
                     for spelling in dict.fromkeys((self.convert(value), value))
-                    for found in re.finditer(rf"(?<!\w){re.escape(spelling)}(?![\w-])", target)
-                    if found.span() not in in_target
+                    for found in find_value(spelling, target)
+                    if all(found.end() <= begin or end <= found.start() for begin, end in in_target)
                 ),
                 None,
             )
@@ -121,10 +121,11 @@ class Slots:
                 spans.append(match.span())
         if self.known_words is not None:
             spans += self._names(text, self.known_words)
-        spans.sort()
-        return [
-            span for place, span in enumerate(spans) if not place or spans[place - 1][1] <= span[0]
-        ]
+        kept: list[tuple[int, int]] = []
+        for span in sorted(spans):
+            if not kept or kept[-1][1] <= span[0]:
+                kept.append(span)
+        return kept
 
     def _names(self, text: str, known: frozenset[str]) -> list[tuple[int, int]]:
         """Returns the unknown capitalized words, except at the beginning of a sentence.
@@ -148,6 +149,11 @@ def fill(text: str, values: Sequence[str]) -> str:
     """Puts the values into a text with slots; a slot without a value disappears."""
     by_slot = dict(zip(SLOTS, values, strict=False))
     return _ANY_SLOT.sub(lambda slot: by_slot.get(slot[0], ""), text)
+
+
+def find_value(value: str, text: str) -> Iterator[re.Match[str]]:
+    """Finds a value in a text, but not as a part of a longer one: 12 is not in 12,50."""
+    return re.finditer(rf"(?<!\w)(?<!\d[.,:/-]){re.escape(value)}(?![\w-]|[.,:/]\d)", text)
 
 
 def keeps_slots(text: str, count: int) -> bool:

@@ -135,9 +135,9 @@ def _time_and_memory(trainer: Trainer) -> str:
     ]
     if training.max_minutes and 60 * training.max_minutes < plan.max_steps * seconds:
         lines.append(time_limit_note(int(60 * training.max_minutes / seconds), plan.max_steps))
-    lines.append(
-        f"peak memory of this process so far: {peak_memory_mb():,.0f} MB".replace(",", " ")
-    )
+    memory = peak_memory_mb()
+    if memory is not None:
+        lines.append(f"peak memory of this process so far: {memory:,.0f} MB".replace(",", " "))
     return "\n".join(lines)
 
 

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from transformer_tf.errors import ConfigError
-from transformer_tf.training.run_folder import CURVES_FILE, METRICS_FILE, SAMPLES_FILE
+from transformer_tf.training.run_folder import (
+    CURVES_FILE,
+    METRICS_FILE,
+    SAMPLES_FILE,
+    TENSORBOARD_FOLDER,
+)
 from transformer_tf.training.validation import Sample
 from transformer_tf.utils.files import atomic_write_bytes
 from transformer_tf.utils.tables import table
@@ -178,7 +183,7 @@ class TensorBoard:
                 "training.tensorboard=true needs tensorboardX: "
                 "python -m pip install tensorboard tensorboardX"
             ) from error
-        self.writer = SummaryWriter(str(folder / "tensorboard"))
+        self.writer = SummaryWriter(str(folder / TENSORBOARD_FOLDER))
 
     def write(self, row: Row, samples: Sequence[Sample]) -> None:
         """Writes the metrics and the sample translations of a validation."""

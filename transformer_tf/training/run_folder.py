@@ -17,6 +17,7 @@ from transformer_tf.text.corpora.corpus import HELD_OUT
 from transformer_tf.utils.files import atomic_write_bytes, remove_partial_files
 
 STATE_FOLDER = "state"
+TENSORBOARD_FOLDER = "tensorboard"
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
 CURVES_FILE = "curves.png"
@@ -24,14 +25,21 @@ CORPUS_FILE = "corpus.json"
 TEST_FILE = "test.json"
 LOCK_FILE = ".lock"
 # The files written before the first step. A new start in the same folder overwrites them.
-_START_FILES = {CONFIG_FILE, CORPUS_FILE, TOKENIZER_FOLDER, *(f"{name}.tsv" for name in HELD_OUT)}
+_START_FILES = {
+    CONFIG_FILE,
+    CORPUS_FILE,
+    TOKENIZER_FOLDER,
+    TENSORBOARD_FOLDER,
+    *(f"{name}.tsv" for name in HELD_OUT),
+}
 
 
 def run_name(data: DataConfig) -> str:
     """Returns a name for a run: the corpus's, or that of its first file without suffixes."""
-    if data.corpus == "files":
-        return Path(data.files[0][0]).name.partition(".")[0] or "files"
-    return re.sub(r"[^\w-]+", "-", data.corpus.removeprefix("tfds:"))
+    name = data.corpus.removeprefix("tfds:")
+    if name == "files":
+        name = Path(data.files[0][0]).name.partition(".")[0]
+    return re.sub(r"[^\w-]+", "-", name).strip("-") or "files"
 
 
 def check_unused(folder: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from transformer_tf.errors import CheckpointError
+from transformer_tf.errors import CheckpointError, one_line
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.run_folder import STATE_FOLDER
 from transformer_tf.utils.files import atomic_write
@@ -147,7 +147,7 @@ def load_state(folder: Path) -> tuple[Progress, Arrays] | None:
         try:
             return _read(path)
         except _DAMAGE as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = one_line(error) or type(error).__name__
             warnings.warn(f"{path} is damaged ({reason}); trying the previous one", stacklevel=2)
     if paths:
         raise CheckpointError(f"All states in {folder / STATE_FOLDER} are damaged")

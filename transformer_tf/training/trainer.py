@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,7 +48,14 @@ from transformer_tf.training.run_folder import (
     make_folder,
     remove_leftovers,
 )
-from transformer_tf.training.state import Progress, get_arrays, load_state, save_state, set_arrays
+from transformer_tf.training.state import (
+    Arrays,
+    Progress,
+    get_arrays,
+    load_state,
+    save_state,
+    set_arrays,
+)
 from transformer_tf.training.stream import BatchStream, as_dataset
 from transformer_tf.training.validation import (
     NUM_SAMPLES,
@@ -169,26 +177,30 @@ class Trainer:
         keras.utils.set_random_seed(training.seed)
         self.model = build_model(config, *tokenizers)
         self.translation_model = translation_copy or self.model
-        if training.start_from is not None and not resume:
-            load_weights(self.model, open_checkpoint(training.start_from.expanduser())[1])
-        elif config.tokenizer.init_embeddings:
-            self._init_embeddings()
+        state = load_state(self.folder) if resume else None
+        if state is None:
+            self._init_weights()
         self.training_model = compile_training_model(self.model, config, self.plan)
         self.average = WeightAverage(training.average_decay) if training.average_decay else None
         self._last_saved: int | None = None
         self.progress = Progress(fingerprint=self.data.fingerprint)
-        if resume:
-            self._restore()
+        if state is not None:
+            self._restore(*state)
 
-    def _init_embeddings(self) -> None:
-        """Copies the pretrained BPEmb vectors into both embeddings."""
-        data = self.config.data
+    def _init_weights(self) -> None:
+        """Loads the weights of `training.start_from`, or the BPEmb vectors of both embeddings."""
+        config, data = self.config, self.config.data
+        if config.training.start_from is not None:
+            load_weights(self.model, open_checkpoint(config.training.start_from.expanduser())[1])
+            return
+        if not config.tokenizer.init_embeddings:
+            return
         for tokenizer, language, embedding in (
             (self.source_tokenizer, data.source_language, self.model.source_embedding),
             (self.target_tokenizer, data.target_language, self.model.target_embedding),
         ):
             vectors = official_vectors(
-                tokenizer, language, self.config.model.d_model, data_directory(data)
+                tokenizer, language, config.model.d_model, data_directory(data)
             )
             initial = keras.ops.convert_to_numpy(embedding.embeddings)
             embedding.embeddings.assign(np.where(np.isnan(vectors), initial, vectors))
@@ -253,9 +265,10 @@ class Trainer:
                     self._validate(row, translator, reporter)
                 self._save()
                 if self._signal.received and not self._finished():
+                    place = shlex.quote(str(self.folder))
                     raise Interrupted(
                         f"stopped after step {self.progress.step}; "
-                        f"resume with: {command_line('train')} --resume {self.folder}"
+                        f"resume with: {command_line('train')} --resume {place}"
                     )
         if (self.folder / BEST_WEIGHTS).is_file():
             load_weights(self.translation_model, self.folder / BEST_WEIGHTS)
@@ -408,12 +421,8 @@ class Trainer:
         self.progress.epoch_lengths = self._stream.epoch_lengths
         save_state(self.folder, self.progress, get_arrays(self.training_model, self.average))
 
-    def _restore(self) -> None:
-        """Loads the latest state, if there is one."""
-        state = load_state(self.folder)
-        if state is None:
-            return
-        progress, arrays = state
+    def _restore(self, progress: Progress, arrays: Arrays) -> None:
+        """Continues from a state."""
         if progress.fingerprint != self.progress.fingerprint:
             raise DataError(
                 f"The training pairs are not those that the run in {self.folder} began with"

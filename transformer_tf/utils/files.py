@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+from transformer_tf.errors import one_line
+
 FILE_SUFFIXES = (".png", ".svg", ".pdf")
 """The formats of figures. They are here because commands check them before importing matplotlib."""
 
@@ -36,7 +38,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         os.replace(partial, path)
     except OSError as error:  # name `path`, not the temporary file
-        reason = error.strerror or " ".join(str(error).split())
+        reason = error.strerror or one_line(error)
         raise OSError(error.errno, reason, str(path)) from error
     finally:
         with contextlib.suppress(OSError):

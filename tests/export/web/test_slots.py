@@ -17,6 +17,7 @@ TEXTS = (
     "Mail a.b@c-d.org or open http://localhost:8080/a!",
     "11, 12, 13, 14, 15, 16, 17, 18 and 19",
     "Three dogs, 3 cats, A4, 1990s.",
+    "See https://x.com/?a=12&b=34&c=56d now, or 12.",
 )
 
 

@@ -53,7 +53,7 @@ def pack_checkpoint(folder: Path, quantization: Quantization = "int8") -> bytes:
     tensors: dict[str, npt.NDArray[Any]] = {}
     for variable in model.trainable_variables:
         # The page's names lack the `transformer/` of `transformer/encoder/layer_1/…`.
-        name = variable.path.partition("/")[2].replace("_residual/norm/", "_norm/")
+        name = variable.path.partition("/")[2]
         value = np.asarray(variable, "float32")
         tensors.update(_pack_tensor(name, value, quantization))
     header = _header(config, source, target)

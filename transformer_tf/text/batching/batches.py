@@ -28,18 +28,21 @@ def shift_target(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pad(
-    sequences: Sequence[Sequence[int]] | np.ndarray, length: int, rows: int | None = None
+    sequences: Sequence[Sequence[int]] | np.ndarray,
+    length: int | None = None,
+    rows: int | None = None,
 ) -> np.ndarray:
     """Pads sequences with id 0.
 
     Args:
         sequences: Sequences of ids, none longer than `length`.
-        length: Length of every row.
+        length: Length of every row; by default that of the longest sequence.
         rows: Number of rows; by default the number of sequences. Extra rows are padding.
 
     Returns:
         `int32` array `(rows, length)`.
     """
+    length = max(map(len, sequences)) if length is None else length
     padded = np.zeros((rows or len(sequences), length), dtype="int32")
     for row, sequence in zip(padded, sequences, strict=False):
         row[: len(sequence)] = sequence

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from transformer_tf.errors import DataError
+from transformer_tf.errors import DataError, one_line
 from transformer_tf.utils.files import atomic_write
 
 MAX_UNPACKED_RATIO = 100  # text compresses to 1/10 or more, a decompression bomb to 1/1000
@@ -159,7 +159,7 @@ class _Reader(io.RawIOBase):
 def _unreadable(path: Path, error: Exception) -> DataError:
     if isinstance(error, OSError) and error.errno is not None:
         return DataError(f"Cannot read {path} ({error.strerror})")
-    reason = " ".join(str(error).split()) or type(error).__name__
+    reason = one_line(error) or type(error).__name__
     return DataError(
         f"{path} is damaged or has the wrong suffix ({reason}): delete it and run again to "
         "download it again, or get a complete copy"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_tf.errors import DataError
+from transformer_tf.errors import DataError, one_line
 
 if TYPE_CHECKING:
     import requests
@@ -108,4 +108,4 @@ def _reason(error: requests.RequestException) -> str:
         return "the connection was lost"
     if isinstance(error, requests.ConnectionError):
         return "no connection to the server"
-    return " ".join(str(error).split())
+    return one_line(error)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transformer_tf.config import DataConfig
-from transformer_tf.errors import DataError
+from transformer_tf.errors import DataError, one_line
 from transformer_tf.text.corpora.download import fetch
 from transformer_tf.text.corpora.language_codes import other_than_english
 from transformer_tf.text.corpora.pair_files import read_pairs
@@ -212,7 +212,7 @@ def _read_tfds(data: DataConfig) -> Iterator[RawPair]:
     except DataError:
         raise
     except Exception as error:  # TensorFlow Datasets and its downloads raise errors of many types
-        reason = " ".join(str(error).split())[:200]
+        reason = one_line(error)[:200]
         raise DataError(
             f"TensorFlow Datasets could not load {name} ({reason}). It keeps its files in "
             f"{data_directory(data) / 'tfds'}."

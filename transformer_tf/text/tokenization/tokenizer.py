@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import sentencepiece
 
-from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.errors import ConfigError, DataError, one_line
 from transformer_tf.text import symbols
 from transformer_tf.text.slots import load_words, save_words
 from transformer_tf.text.tokenization.merges import MergeDropout
@@ -176,7 +176,7 @@ class Tokenizer:
                 minloglevel=2,
             )
         except RuntimeError as error:
-            reason = " ".join(str(error).split()).rpartition("] ")[2]
+            reason = one_line(error).rpartition("] ")[2]
             raise ConfigError(
                 f"tokenizer.vocab_size={vocab_size} does not fit the training text: {reason}"
             ) from error

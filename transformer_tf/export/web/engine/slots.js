@@ -92,7 +92,11 @@ export class Slots {
       text.slice(begin, end).match(/\p{Nd}/gu).length > 1 && !AM_PM.test(text.slice(end))));
     if (this.known) spans.push(...this.names(text));
     spans.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-    return spans.filter(([begin], i) => !i || spans[i - 1][1] <= begin);
+    const kept = [];
+    for (const span of spans) {
+      if (!kept.length || kept[kept.length - 1][1] <= span[0]) kept.push(span);
+    }
+    return kept;
   }
 
   /**
