@@ -49,11 +49,25 @@ def test_times_in_words_and_of_the_afternoon():
     assert times["Let's meet at 12 pm."] == "Treffen wir uns um 12 Uhr."
 
 
+def test_numbers_in_words():
+    pairs = dict(value_pairs(100_000))
+    assert pairs["My grandfather is ninety-one."] == "Mein Großvater ist einundneunzig."
+    assert pairs["She is sixteen years old."] == "Sie ist sechzehn Jahre alt."
+    assert pairs["She is seventy years old."] == "Sie ist siebzig Jahre alt."
+    birthdays = [
+        ("first", "ersten"), ("third", "dritten"), ("sixth", "sechsten"), ("seventh", "siebten"),
+        ("eighth", "achten"), ("twelfth", "zwölften"), ("nineteenth", "neunzehnten"),
+        ("fortieth", "vierzigsten"), ("twenty-first", "einundzwanzigsten"),
+    ]  # fmt: skip
+    for english, german in birthdays:
+        assert pairs[f"Happy {english} birthday!"] == f"Alles Gute zum {german} Geburtstag!"
+
+
 def test_no_sentence_of_the_challenge_is_trained():
     lines = (ROOT / "examples" / "challenge.tsv").read_text(encoding="utf-8").splitlines()
     challenge = {fold(line.split("\t")[1]) for line in lines if "\t" in line}
     pairs = [
-        *value_pairs(12_000),
+        *value_pairs(15_000),
         *(pair for name in WRITTEN_FILES for pair in written_pairs(name)),
     ]
     trained = {fold(source) for source, _ in pairs}

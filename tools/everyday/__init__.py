@@ -4,8 +4,8 @@ Four files were written for this project. `expressions.tsv` has greetings, wishe
 and errands. `sentences.tsv` has sentences of daily life, and `careless.tsv` further ones with
 typing mistakes in the English. `spanish.tsv` has Spanish instead of German.
 
-`value_pairs` makes pairs with values: clock times in words, dates, prices, years and names, often
-several in one sentence. No sentence of `examples/challenge.tsv` is among all these.
+`value_pairs` makes pairs with values: clock times and numbers in words, dates, prices, years and
+names, often several in one sentence. No sentence of `examples/challenge.tsv` is among all these.
 `tools.everyday.words` puts the rare words of a dictionary into sentences.
 """
 
@@ -16,7 +16,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.everyday.templates import CITIES, MONTHS, NAMES, NUMBERS, TEMPLATES, WEEKDAYS
+from tools.everyday.templates import (
+    CITIES,
+    MONTHS,
+    NAMES,
+    NUMBERS,
+    ORDINALS,
+    TEMPLATES,
+    TENS,
+    WEEKDAYS,
+)
 
 __all__ = ["WRITTEN_FILES", "value_pairs", "written_pairs"]
 
@@ -96,7 +105,32 @@ def _value(kind: str, draw: random.Random) -> Pair:
         return draw.choice(WEEKDAYS)
     if kind == "number":  # two to twelve, in words
         return NUMBERS[draw.randint(2, 12)]
+    if kind == "words":  # larger ones
+        return _in_words(draw.choice((draw.randint(13, 19), *[draw.randint(20, 99)] * 3)))
+    if kind == "ordinal":  # without the German ending
+        return _ordinal(draw.choice((draw.randint(1, 12), draw.randint(13, 99))))
     raise ValueError(f"unknown kind of value: {kind}")
+
+
+def _in_words(number: int) -> Pair:
+    if number < len(NUMBERS):
+        return NUMBERS[number]
+    (english, german), (one, eins) = TENS[number // 10 - 2], NUMBERS[number % 10]
+    if number % 10 == 0:
+        return english, german
+    return f"{english}-{one}", f"{eins.removesuffix('s') if one == 'one' else eins}und{german}"
+
+
+def _ordinal(number: int) -> Pair:
+    if number in ORDINALS:
+        return ORDINALS[number]
+    english, german = _in_words(number)
+    if number < len(NUMBERS):
+        return f"{english}th", f"{german}t"
+    tens, _, one = english.partition("-")
+    if one:
+        return f"{tens}-{_ordinal(number % 10)[0]}", f"{german}st"
+    return f"{english.removesuffix('y')}ieth", f"{german}st"
 
 
 def _clock(draw: random.Random) -> Pair:

@@ -50,7 +50,7 @@ def main() -> None:
         parser.error("--dictionary, --pairs, --english and --german belong together")
     pairs_by_file: dict[str, Iterable[Pair]] = {
         **{name: written_pairs(name) for name in WRITTEN_FILES},
-        "values": value_pairs(12_000),
+        "values": value_pairs(15_000),
     }
     if arguments.dictionary:
         pairs = read_all_pairs(arguments.pairs)

@@ -5,20 +5,28 @@ apart. The values are random: a sentence need not make sense.
 """
 
 NUMBERS = (
-    ("zero", "null"),
-    ("one", "eins"),
-    ("two", "zwei"),
-    ("three", "drei"),
-    ("four", "vier"),
-    ("five", "fünf"),
-    ("six", "sechs"),
-    ("seven", "sieben"),
-    ("eight", "acht"),
-    ("nine", "neun"),
-    ("ten", "zehn"),
-    ("eleven", "elf"),
-    ("twelve", "zwölf"),
+    *(("zero", "null"), ("one", "eins"), ("two", "zwei"), ("three", "drei"), ("four", "vier")),
+    *(("five", "fünf"), ("six", "sechs"), ("seven", "sieben"), ("eight", "acht")),
+    *(("nine", "neun"), ("ten", "zehn"), ("eleven", "elf"), ("twelve", "zwölf")),
+    *(("thirteen", "dreizehn"), ("fourteen", "vierzehn"), ("fifteen", "fünfzehn")),
+    *(("sixteen", "sechzehn"), ("seventeen", "siebzehn"), ("eighteen", "achtzehn")),
+    ("nineteen", "neunzehn"),
 )
+TENS = (
+    *(("twenty", "zwanzig"), ("thirty", "dreißig"), ("forty", "vierzig"), ("fifty", "fünfzig")),
+    *(("sixty", "sechzig"), ("seventy", "siebzig"), ("eighty", "achtzig"), ("ninety", "neunzig")),
+)
+# Those that are not made from the number by an ending; German ones without the ending of the case.
+ORDINALS = {
+    1: ("first", "erst"),
+    2: ("second", "zweit"),
+    3: ("third", "dritt"),
+    5: ("fifth", "fünft"),
+    7: ("seventh", "siebt"),
+    8: ("eighth", "acht"),
+    9: ("ninth", "neunt"),
+    12: ("twelfth", "zwölft"),
+}
 WEEKDAYS = (
     ("Monday", "Montag"),
     ("Tuesday", "Dienstag"),
@@ -217,4 +225,46 @@ TEMPLATES = (
     ),
     ("{name} has {number} children.", "{name} hat {number} Kinder."),
     ("The meeting lasted {number} hours.", "Die Sitzung hat {number} Stunden gedauert."),
+    ("The box weighs {words} kilos.", "Die Kiste wiegt {words} Kilo."),
+    ("She is {words} years old.", "Sie ist {words} Jahre alt."),
+    ("{name} turned {words} on {weekday}.", "{name} ist am {weekday} {words} geworden."),
+    ("My grandfather is {words}.", "Mein Großvater ist {words}."),
+    ("There were {words} people in the room.", "Im Raum waren {words} Leute."),
+    ("It takes {words} minutes by bus.", "Mit dem Bus dauert es {words} Minuten."),
+    ("The rent went up by {words} euros.", "Die Miete ist um {words} Euro gestiegen."),
+    ("They have been married for {words} years.", "Sie sind seit {words} Jahren verheiratet."),
+    ("Can you lend me {words} euros?", "Kannst du mir {words} Euro leihen?"),
+    ("We drove {words} kilometres.", "Wir sind {words} Kilometer gefahren."),
+    ("It's only {words} degrees outside.", "Draußen sind es nur {words} Grad."),
+    ("He waited for {words} minutes.", "Er hat {words} Minuten gewartet."),
+    ("The tickets cost {words} euros each.", "Die Karten kosten je {words} Euro."),
+    ("{name} bought {words} eggs.", "{name} hat {words} Eier gekauft."),
+    ("I need {words} copies, not {words2}.", "Ich brauche {words} Kopien, nicht {words2}."),
+    (
+        "There are {words} children in my class.",
+        "In meiner Klasse sind {words} Kinder.",
+    ),
+    (
+        "Please read pages {words} to {words2}.",
+        "Lesen Sie bitte die Seiten {words} bis {words2}.",
+    ),
+    (
+        "I have {number} brothers and {number2} sisters.",
+        "Ich habe {number} Brüder und {number2} Schwestern.",
+    ),
+    ("{name} has twin daughters.", "{name} hat Zwillingstöchter."),
+    ("{name} and {name2} have twin sons.", "{name} und {name2} haben Zwillingssöhne."),
+    ("{name} has {number} daughters.", "{name} hat {number} Töchter."),
+    ("Happy {ordinal} birthday!", "Alles Gute zum {ordinal}en Geburtstag!"),
+    (
+        "We celebrated {name}'s {ordinal} birthday.",
+        "Wir haben den {ordinal}en Geburtstag von {name} gefeiert.",
+    ),
+    ("On {weekday} is her {ordinal} birthday.", "Am {weekday} ist ihr {ordinal}er Geburtstag."),
+    (
+        "Today is our {ordinal} wedding anniversary.",
+        "Heute ist unser {ordinal}er Hochzeitstag.",
+    ),
+    ("The office is on the {ordinal} floor.", "Das Büro ist im {ordinal}en Stock."),
+    ("This is my {ordinal} visit to {city}.", "Das ist mein {ordinal}er Besuch in {city}."),
 )
