@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tools.everyday import number_in_words
 from transformer_tf.config import load_saved_config
 from transformer_tf.text.slots import Slots
 from transformer_tf.translator import Translator
@@ -54,6 +55,14 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "Haben Sie {name} gesehen?",
     ),
 }
+# Larger numbers in words are translated, not copied.
+IN_WORDS = (
+    ("I bought {} stamps.", "Ich habe {} Briefmarken gekauft."),
+    ("He waited {} days for the letter.", "Er hat {} Tage auf den Brief gewartet."),
+    ("The village has {} houses.", "Das Dorf hat {} Häuser."),
+    ("You have to pay {} pounds.", "Sie müssen {} Pfund bezahlen."),
+    ("My aunt will be {} tomorrow.", "Meine Tante wird morgen {}."),
+)
 _SYLLABLES = (
     *("ba", "do", "fi", "ga", "ho", "ki", "lu", "ma", "no", "pe", "ra", "si", "ta", "ul", "vo"),
     *("za", "len", "mar", "tin", "gor", "dal", "wick", "stad"),
@@ -117,12 +126,14 @@ def measure_copying(folder: Path, count: int, beam_size: int) -> Iterator[dict[s
 
     Yields:
         For each kind of value, then for all: how many there are, and the share copied exactly,
-        with the decimal and thousands marks of the target language.
+        with the decimal and thousands marks of the target language. Between English and German,
+        also the share of numbers in words that are translated rightly.
     """
     data = load_saved_config(folder / "config.yaml").data
     convert = Slots(data.source_language, data.target_language).convert
     sentences, values = zip(*make_sentences(data.source_language, count), strict=True)
-    translations = Translator.load(folder).translate(list(sentences), beam_size=beam_size)
+    translator = Translator.load(folder)
+    translations = translator.translate(list(sentences), beam_size=beam_size)
     copied: dict[str, list[bool]] = {}
     for translation, found in zip(translations, values, strict=True):
         for kind, text in found:
@@ -131,3 +142,20 @@ def measure_copying(folder: Path, count: int, beam_size: int) -> Iterator[dict[s
     copied["all"] = [each for kind in copied.values() for each in kind]
     for kind, results in copied.items():
         yield {"value": kind, "number": len(results), "copied": sum(results) / len(results)}
+    if {data.source_language, data.target_language} == {"en", "de"}:
+        yield measure_words(translator, data.source_language == "de", beam_size)
+
+
+def measure_words(translator: Translator, from_german: bool, beam_size: int) -> dict[str, Any]:
+    """Counts the numbers from 13 to 99 that are right in words, in any of five sentences."""
+    sentences, answers = [], []
+    for number in range(13, 100):
+        words, patterns = number_in_words(number), IN_WORDS[number % len(IN_WORDS)]
+        sentences.append(patterns[from_german].format(words[from_german]))
+        answers.append((words[not from_german], str(number)))
+    translations = translator.translate(sentences, beam_size=beam_size)
+    right = [
+        any(re.search(rf"\b{answer}\b", translation) for answer in either)
+        for translation, either in zip(translations, answers, strict=True)
+    ]
+    return {"value": "in words", "number": len(right), "copied": sum(right) / len(right)}

@@ -27,7 +27,7 @@ from tools.everyday.templates import (
     WEEKDAYS,
 )
 
-__all__ = ["WRITTEN_FILES", "value_pairs", "written_pairs"]
+__all__ = ["WRITTEN_FILES", "number_in_words", "value_pairs", "written_pairs"]
 
 WRITTEN_FILES = ("expressions", "sentences", "careless", "spanish")
 
@@ -106,13 +106,14 @@ def _value(kind: str, draw: random.Random) -> Pair:
     if kind == "number":  # two to twelve, in words
         return NUMBERS[draw.randint(2, 12)]
     if kind == "words":  # larger ones
-        return _in_words(draw.choice((draw.randint(13, 19), *[draw.randint(20, 99)] * 3)))
+        return number_in_words(draw.choice((draw.randint(13, 19), *[draw.randint(20, 99)] * 3)))
     if kind == "ordinal":  # without the German ending
         return _ordinal(draw.choice((draw.randint(1, 12), draw.randint(13, 99))))
     raise ValueError(f"unknown kind of value: {kind}")
 
 
-def _in_words(number: int) -> Pair:
+def number_in_words(number: int) -> Pair:
+    """Returns a number from 0 to 99 in English and in German words."""
     if number < len(NUMBERS):
         return NUMBERS[number]
     (english, german), (one, eins) = TENS[number // 10 - 2], NUMBERS[number % 10]
@@ -124,7 +125,7 @@ def _in_words(number: int) -> Pair:
 def _ordinal(number: int) -> Pair:
     if number in ORDINALS:
         return ORDINALS[number]
-    english, german = _in_words(number)
+    english, german = number_in_words(number)
     if number < len(NUMBERS):
         return f"{english}th", f"{german}t"
     tens, _, one = english.partition("-")
