@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from transformer_tf.commands import project_folder
 from transformer_tf.errors import CheckpointError, ConfigError
 from transformer_tf.utils.startup import command_line, import_keras_quietly, run_command
+from transformer_tf.utils.tables import grouped
 
 FEW_PAIRS = 10_000
 
@@ -213,10 +214,9 @@ def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -
         start = Path("DIR")
     kept = [each for each in overrides if not each.startswith(("model.", "tokenizer."))]
     command = [command_line("train"), *map(shlex.quote, kept), f"training.start_from={start}"]
-    count = f"{num_pairs:,}".replace(",", " ")
     return (
-        f"{count} training pairs are few. A translator that learns from them alone knows only "
-        "their words, and is often wrong about others. It is better to start from a "
+        f"{grouped(num_pairs)} training pairs are few. A translator that learns from them alone "
+        "knows only their words, and is often wrong about others. It is better to start from a "
         f"translator of the same languages:\n  {' '.join(command)}\n"
         "If there is none, take the smaller sizes of configs/own.yaml"
     )

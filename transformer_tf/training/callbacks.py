@@ -13,6 +13,7 @@ import keras
 from tqdm import tqdm
 
 from transformer_tf.utils.startup import STARTED
+from transformer_tf.utils.tables import grouped
 
 STEPS_TO_ESTIMATE = 20  # before a note on the time limit
 ENOUGH_STEPS = 0.9  # share of the steps that a run should reach
@@ -76,15 +77,15 @@ class ProgressLine(keras.callbacks.Callback):
         epoch, epochs = (-(-steps // self.steps_per_epoch) for steps in (self.step, self.total))
         parts = [
             f"epoch {epoch}/{epochs}",
-            f"step {self.step:,}/{self.total:,}",
+            f"step {grouped(self.step)}/{grouped(self.total)}",
             f"loss {loss:.2f}",
-            f"{tokens_per_second:,.0f} tokens/s",
+            f"{grouped(tokens_per_second)} tokens/s",
         ]
         seconds = self._seconds_per_step(now)
         if seconds is not None:
             left = min((self.total - self.step) * seconds, max(self.deadline - now, 0))
             parts.append(f"{format_duration(left)} left")
-        return " · ".join(parts).replace(",", " ")
+        return " · ".join(parts)
 
     def note(self, now: float) -> str:
         """Returns a warning if the time limit will cut the run short, else an empty string.

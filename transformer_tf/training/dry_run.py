@@ -26,6 +26,7 @@ from transformer_tf.training.callbacks import format_duration, time_limit_note
 from transformer_tf.training.trainer import Trainer
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
+from transformer_tf.utils.tables import grouped
 
 TIMED_STEPS = 20
 SHOWN_PAIRS = 10
@@ -70,7 +71,7 @@ def check_languages(corpus: Corpus, data: DataConfig) -> str:
     pairs = [train[index] for index in range(0, len(train), step)]
     lines = _check_columns(pairs, data)
     found = find_suspicious(pairs)
-    lines.append(f"{len(found):,} of {len(pairs):,} pairs look suspicious".replace(",", " "))
+    lines.append(f"{grouped(len(found))} of {grouped(len(pairs))} pairs look suspicious")
     for suspicion in found[:SHOWN_PAIRS]:
         source, target = suspicion.pair
         lines.append(f"  {suspicion.reason}:\n    {source}\n    {target}")
@@ -137,7 +138,7 @@ def _time_and_memory(trainer: Trainer) -> str:
         lines.append(time_limit_note(int(60 * training.max_minutes / seconds), plan.max_steps))
     memory = peak_memory_mb()
     if memory is not None:
-        lines.append(f"peak memory of this process so far: {memory:,.0f} MB".replace(",", " "))
+        lines.append(f"peak memory of this process so far: {grouped(memory)} MB")
     return "\n".join(lines)
 
 

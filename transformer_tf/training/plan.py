@@ -7,6 +7,7 @@ import sys
 
 from transformer_tf.config import TrainingConfig
 from transformer_tf.errors import ConfigError
+from transformer_tf.utils.tables import grouped
 
 MIN_VALIDATIONS = 10
 
@@ -31,11 +32,14 @@ class Plan:
 
     def summary(self) -> str:
         """Describes the plan in one line."""
-        cooldown = f" and falls to 0 over the last {self.cooldown:,}" if self.cooldown else ""
+        cooldown = (
+            f" and falls to 0 over the last {grouped(self.cooldown)}" if self.cooldown else ""
+        )
         return (
-            f"{self.max_steps:,} steps with a validation every {self.validate_every:,}; the "
-            f"learning rate rises for {self.warmup:,} of {self.updates:,} updates{cooldown}"
-        ).replace(",", " ")
+            f"{grouped(self.max_steps)} steps with a validation every "
+            f"{grouped(self.validate_every)}; the learning rate rises for {grouped(self.warmup)} "
+            f"of {grouped(self.updates)} updates{cooldown}"
+        )
 
 
 def plan_run(training: TrainingConfig, steps_per_epoch: int) -> Plan:

@@ -17,7 +17,7 @@ from transformer_tf.training.run_folder import (
     STATE_FOLDER,
     TEST_FILE,
 )
-from transformer_tf.utils.tables import table
+from transformer_tf.utils.tables import grouped, table
 
 
 def runs_table(directory: Path) -> str:
@@ -50,7 +50,7 @@ def _describe(folder: Path) -> dict[str, str]:
         "run": str(folder),
         "pair": pair,
         "state": _state(folder, step),
-        "last step": f"{step:,}".replace(",", " "),
+        "last step": grouped(step),
         "best": "" if best is None else f"{name} {best:.2f}",
         "last change": time.strftime("%Y-%m-%d %H:%M", time.localtime(_last_change(folder))),
     }

@@ -67,6 +67,7 @@ from transformer_tf.training.validation import (
     translate_sample,
 )
 from transformer_tf.utils.startup import command_line
+from transformer_tf.utils.tables import grouped
 
 
 class Trainer:
@@ -210,12 +211,14 @@ class Trainer:
         batches = self.batches
         resumed = f", resumed after step {self.progress.step}" if self.progress.step else ""
         return (
-            f"{len(batches.pairs)} training pairs, {batches.num_target_tokens} target tokens per "
-            f"epoch in {len(batches)} batches of {len(batches.shapes)} shapes, "
+            f"{grouped(len(batches.pairs))} training pairs, "
+            f"{grouped(batches.num_target_tokens)} target tokens per epoch in "
+            f"{grouped(len(batches))} batches of {len(batches.shapes)} shapes, "
             f"{batches.padding_share:.1%} padding\n"
             f"{self.plan.summary()}\n"
-            f"{self.model.count_params():,} parameters, vocabularies of "
-            f"{self.source_tokenizer.vocab_size:,} and {self.target_tokenizer.vocab_size:,}, "
+            f"{grouped(self.model.count_params())} parameters, vocabularies of "
+            f"{grouped(self.source_tokenizer.vocab_size)} and "
+            f"{grouped(self.target_tokenizer.vocab_size)}, "
             f"{self.config.training.precision}, "
             f"{keras.backend.backend()}{resumed}"
         )

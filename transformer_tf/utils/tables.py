@@ -18,5 +18,10 @@ def table(rows: Sequence[Mapping[str, Any]], align_right: bool = False) -> str:
     )
 
 
+def grouped(number: float) -> str:
+    """Formats a whole number with a space between thousands: 12 345."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
 def _cell(value: Any) -> str:
     return f"{value:,.4g}" if isinstance(value, float) else str(value)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
+from transformer_tf.utils.tables import grouped
+
 # The steps that examine a single pair, in this order.
 WRONG_COLUMNS = "wrong column count"
 NOT_UTF8 = "not UTF-8"
@@ -103,7 +105,8 @@ def removed_table(removed: Mapping[str, int], splits: Mapping[str, int]) -> str:
     rows += [(f"= {name}", count) for name, count in splits.items()]
     width = max(len(name) for name, _ in rows)
     return "\n".join(
-        f"{name:<{width}}  {count:>11,}  {count / max(total, 1):>7.2%}" for name, count in rows
+        f"{name:<{width}}  {grouped(count):>11}  {count / max(total, 1):>7.2%}"
+        for name, count in rows
     )
 
 

@@ -20,6 +20,7 @@ from transformer_tf.text.corpora.sources import Source, list_sources
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
 from transformer_tf.text.corpora.suspicious import columns_are_swapped
 from transformer_tf.utils.files import user_folder
+from transformer_tf.utils.tables import grouped
 
 HELD_OUT = (VALIDATION, TEST)
 
@@ -81,7 +82,7 @@ class Corpus:
         lines = ["training pairs by source, with their weight and tag:"]
         for source in self.sources:
             tag = f" <{source.tag}>" if source.tag else ""
-            lines.append(f"  {source.name}  {source.pairs:,} × {source.weight:g}{tag}")
+            lines.append(f"  {source.name}  {grouped(source.pairs)} × {source.weight:g}{tag}")
         return "\n".join([table, *lines])
 
     def save_held_out(self, folder: Path) -> None:
