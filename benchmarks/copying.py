@@ -55,13 +55,18 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "Haben Sie {name} gesehen?",
     ),
 }
-# Larger numbers in words are translated, not copied.
+# Larger numbers in words and half hours are translated, not copied.
 IN_WORDS = (
     ("I bought {} stamps.", "Ich habe {} Briefmarken gekauft."),
     ("He waited {} days for the letter.", "Er hat {} Tage auf den Brief gewartet."),
     ("The village has {} houses.", "Das Dorf hat {} Häuser."),
     ("You have to pay {} pounds.", "Sie müssen {} Pfund bezahlen."),
     ("My aunt will be {} tomorrow.", "Meine Tante wird morgen {}."),
+)
+HALF_HOURS = (
+    ("The supermarket closes at {}.", "Der Supermarkt schließt um {}."),
+    ("I'll pick you up at {}.", "Ich hole dich um {} ab."),
+    ("We'll meet at {} in front of the cinema.", "Wir treffen uns um {} vor dem Kino."),
 )
 _SYLLABLES = (
     *("ba", "do", "fi", "ga", "ho", "ki", "lu", "ma", "no", "pe", "ra", "si", "ta", "ul", "vo"),
@@ -127,7 +132,7 @@ def measure_copying(folder: Path, count: int, beam_size: int) -> Iterator[dict[s
     Yields:
         For each kind of value, then for all: how many there are, and the share copied exactly,
         with the decimal and thousands marks of the target language. Between English and German,
-        also the share of numbers in words that are translated rightly.
+        also the shares of numbers in words and of half hours that are translated rightly.
     """
     data = load_saved_config(folder / "config.yaml").data
     convert = Slots(data.source_language, data.target_language).convert
@@ -143,19 +148,49 @@ def measure_copying(folder: Path, count: int, beam_size: int) -> Iterator[dict[s
     for kind, results in copied.items():
         yield {"value": kind, "number": len(results), "copied": sum(results) / len(results)}
     if {data.source_language, data.target_language} == {"en", "de"}:
-        yield measure_words(translator, data.source_language == "de", beam_size)
+        from_german = data.source_language == "de"
+        yield measure_words(translator, from_german, beam_size)
+        yield measure_half_hours(translator, from_german, beam_size)
 
 
 def measure_words(translator: Translator, from_german: bool, beam_size: int) -> dict[str, Any]:
-    """Counts the numbers from 13 to 99 that are right in words, in any of five sentences."""
-    sentences, answers = [], []
-    for number in range(13, 100):
-        words, patterns = number_in_words(number), IN_WORDS[number % len(IN_WORDS)]
-        sentences.append(patterns[from_german].format(words[from_german]))
-        answers.append((words[not from_german], str(number)))
-    translations = translator.translate(sentences, beam_size=beam_size)
-    right = [
-        any(re.search(rf"\b{answer}\b", translation) for answer in either)
-        for translation, either in zip(translations, answers, strict=True)
+    """Counts the numbers from 13 to 99 that are right in words, each in one of five sentences."""
+    asked = [
+        (IN_WORDS[number % len(IN_WORDS)], number_in_words(number), str(number))
+        for number in range(13, 100)
     ]
-    return {"value": "in words", "number": len(right), "copied": sum(right) / len(right)}
+    return {"value": "in words", **_count_right(translator, from_german, beam_size, asked)}
+
+
+def measure_half_hours(translator: Translator, from_german: bool, beam_size: int) -> dict[str, Any]:
+    """Counts the half hours that are right, each of the twelve in three sentences."""
+    asked = []
+    for hour in range(1, 13):
+        this, following = number_in_words(hour), number_in_words(hour % 12 + 1)
+        words = f"half past {this[0]}", f"halb {following[1]}"
+        asked += [(patterns, words, f"{hour}:30") for patterns in HALF_HOURS]
+    return {"value": "half hours", **_count_right(translator, from_german, beam_size, asked)}
+
+
+def _count_right(
+    translator: Translator,
+    from_german: bool,
+    beam_size: int,
+    asked: list[tuple[tuple[str, str], tuple[str, str], str]],
+) -> dict[str, Any]:
+    """Translates sentences, and counts the translations that have the value.
+
+    Args:
+        translator: Translates between English and German.
+        from_german: The direction.
+        beam_size: Number of hypotheses of the search.
+        asked: For each sentence its English and German pattern, the value in the words of both
+            languages, and the value in digits, which is right, too.
+    """
+    sentences = [patterns[from_german].format(words[from_german]) for patterns, words, _ in asked]
+    translations = translator.translate(sentences, beam_size=beam_size)
+    right = sum(
+        re.search(rf"\b({words[not from_german]}|{digits})(?![\w-])", translation) is not None
+        for translation, (_, words, digits) in zip(translations, asked, strict=True)
+    )
+    return {"number": len(asked), "copied": right / len(asked)}

@@ -11,8 +11,8 @@ class Copier:
 
     def translate(self, texts, beam_size):
         assert beam_size == 2
-        if any("fifteen" in text for text in texts):
-            return ["Es sind fünfzehn."] * len(texts)
+        if any("fifteen" in text or "half past" in text for text in texts):
+            return ["Es sind fünfzehn um halb vier."] * len(texts)
         values = [values for _, values in copying.make_sentences("en", len(texts))]
         convert = Slots("en", "de").convert
         return [
@@ -35,5 +35,6 @@ def test_copies_are_counted(checkpoint, monkeypatch):
     rows = {row["value"]: row for row in copying.measure_copying(checkpoint, 40, beam_size=2)}
     assert rows["name"]["copied"] == 0
     assert rows.pop("in words")["copied"] == pytest.approx(1 / 87)
+    assert rows.pop("half hours")["copied"] == pytest.approx(1 / 12)
     assert {rows[kind]["copied"] for kind in rows if kind not in ("name", "all")} == {1}
     assert rows["all"]["number"] == sum(rows[kind]["number"] for kind in rows if kind != "all")
