@@ -14,7 +14,7 @@ from pathlib import Path
 import ray
 
 from transformer_tf import Translator
-from transformer_tf.text.corpora.lines import read_lines, write_lines
+from transformer_tf.utils.lines import read_lines, write_lines
 
 LINES_PER_BLOCK = 1024  # a worker takes a block at a time
 CHECKPOINT = Path(__file__).resolve().parents[1] / "checkpoints" / "en-de"

@@ -22,7 +22,7 @@ from transformer_tf.attention_maps.alignments import (
 from transformer_tf.attention_maps.attention_scores import Attention
 from transformer_tf.config import Config, DecodingConfig
 from transformer_tf.errors import ConfigError, TransformerTFError
-from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import (
     Segment,
     Translation,

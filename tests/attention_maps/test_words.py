@@ -8,7 +8,7 @@ from transformer_tf.attention_maps.words import (
     write_token,
     write_word,
 )
-from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.normalization import normalize_text
 
 
 @pytest.mark.parametrize(

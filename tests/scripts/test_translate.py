@@ -187,7 +187,7 @@ def test_prefix_and_seed(run, checkpoint):
 
 def test_random_draws_do_not_depend_on_blocks(run, checkpoint, tmp_path, monkeypatch):
     """A file read in blocks, or resumed, gives the same random translations."""
-    from transformer_tf.text.corpora import lines as text_lines
+    from transformer_tf.utils import lines as text_lines
 
     text = b"A tree.\n" * 6
     arguments = ["--checkpoint", checkpoint, "--temperature", "1"]

@@ -17,8 +17,8 @@ from tools.everyday import WRITTEN_FILES, value_pairs, written_pairs
 from tools.everyday.misspellings import misspelt_pairs
 from tools.everyday.words import Pair, find_genders, rare_words, word_pairs
 from transformer_tf.text.corpora.archives import open_text
-from transformer_tf.text.corpora.lines import iterate_lines, write_lines
 from transformer_tf.text.corpora.pair_files import read_pairs
+from transformer_tf.utils.lines import iterate_lines, write_lines
 from transformer_tf.utils.startup import run_command
 
 

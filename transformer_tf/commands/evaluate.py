@@ -96,7 +96,7 @@ def parse_arguments() -> argparse.Namespace:
 def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, str]]:
     """Reads the sentences and their references."""
     from transformer_tf.text.corpora.corpus import load_held_out
-    from transformer_tf.text.corpora.lines import read_lines
+    from transformer_tf.utils.lines import read_lines
 
     if not arguments.source:
         return load_held_out(folder, arguments.split or "test")

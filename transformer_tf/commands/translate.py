@@ -264,7 +264,7 @@ def main() -> None:
     # times as fast on two free cores, but 6 times as slow on busy ones (265 instead of 45 ms). The
     # batches of a file use one core each anyway.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from transformer_tf.text.corpora import lines as text_lines
+    from transformer_tf.utils import lines as text_lines
 
     for text, name in (arguments.sentence, "the sentence"), (arguments.prefix, "--prefix"):
         if text is not None:
@@ -310,7 +310,7 @@ def translate_all(
 ) -> None:
     """Translates sentences in blocks and writes each block as soon as it is translated."""
     from transformer_tf.commands.translations import format_translations
-    from transformer_tf.text.corpora.lines import LineWriter, blocks
+    from transformer_tf.utils.lines import LineWriter, blocks
 
     with LineWriter(arguments.output, arguments.resume, total) as writer:
         if total is not None and writer.done > total:
@@ -342,7 +342,7 @@ def translate_all(
 
 def print_lines(arguments: argparse.Namespace, lines: list[str]) -> None:
     """Writes lines to --output or standard output."""
-    from transformer_tf.text.corpora.lines import LineWriter
+    from transformer_tf.utils.lines import LineWriter
 
     with LineWriter(arguments.output) as writer:
         writer.write(lines)
@@ -385,8 +385,8 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
 
 def attend_lines(translator, arguments: argparse.Namespace) -> list:
     """Returns the attention for the sentence or each line of --input; None for an empty line."""
-    from transformer_tf.text.corpora.cleaning import normalize_text
-    from transformer_tf.text.corpora.lines import iterate_lines
+    from transformer_tf.text.normalization import normalize_text
+    from transformer_tf.utils.lines import iterate_lines
 
     lines = [arguments.sentence]
     if arguments.input:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from transformer_tf.attention_maps.alignments import format_pharaoh
-from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import Translation
 
 

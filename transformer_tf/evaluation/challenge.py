@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from transformer_tf.errors import DataError
-from transformer_tf.text.corpora.lines import read_lines
 from transformer_tf.translator import Translator
+from transformer_tf.utils.lines import read_lines
 from transformer_tf.utils.tables import table
 
 

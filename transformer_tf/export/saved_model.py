@@ -24,7 +24,7 @@ from transformer_tf.decoding.loop import translate_ids
 from transformer_tf.decoding.search import NEG_INF
 from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
-from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import MIN_SHOUTED_WORDS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer

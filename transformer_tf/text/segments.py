@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from transformer_tf.text.corpora.cleaning import normalize_text
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.slots import Slots, find_value
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer

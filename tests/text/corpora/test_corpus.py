@@ -18,10 +18,11 @@ from transformer_tf.config import DataConfig, MixConfig
 from transformer_tf.errors import DataError
 from transformer_tf.text import symbols
 from transformer_tf.text.corpora import pair_files, phrasebook, sources
-from transformer_tf.text.corpora.cleaning import normalize_text, removed_table
+from transformer_tf.text.corpora.cleaning import removed_table
 from transformer_tf.text.corpora.corpus import Corpus, load_corpus, load_held_out, tag_names
 from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.text.corpora.phrasebook import Phrase, load_phrasebook
+from transformer_tf.text.normalization import normalize_text
 
 REAL_DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 NFD_UMLAUT = "u\N{COMBINING DIAERESIS}"

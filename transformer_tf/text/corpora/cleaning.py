@@ -1,10 +1,11 @@
-"""Normalises text and removes unusable sentence pairs, in named steps."""
+"""Removes unusable sentence pairs, in named steps."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
 
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.utils.tables import grouped
 
 # The steps that examine a single pair, in this order.
@@ -21,31 +22,6 @@ MAX_IDENTICAL_CHARACTERS = 20  # names and loan words may be the same in both la
 MIN_RATIO_BYTES = 60  # of the longer side; short sentences are exempt from the length ratio
 MAX_WORDS = 100
 MAX_CHARACTERS = 1000  # for scripts without spaces between words
-
-# Some scripts need these format characters, which change how letters join.
-_JOINERS = frozenset("\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
-_JOINERS_AND_SPACE = "".join(_JOINERS) + " "
-
-
-def normalize_text(text: str) -> str:
-    """Returns a sentence in Unicode NFC, with single spaces and without invisible characters.
-
-    Control, format and private-use characters and lone surrogates are removed, such as NUL, the
-    byte order mark and the soft hyphen. Every run of white space, including line breaks and
-    no-break spaces, becomes one space, and both ends are stripped. The zero-width joiner and
-    non-joiner stay in a text, because some scripts need them; a text with no other characters
-    becomes empty.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The normalized text; normalizing it again changes nothing.
-    """
-    if not text.isprintable():
-        text = "".join(filter(_is_text, text))
-    text = " ".join(unicodedata.normalize("NFC", text).split())
-    return text if text.strip(_JOINERS_AND_SPACE) else ""
 
 
 def clean_pair(source: str, target: str, max_length_ratio: float) -> tuple[str, str] | str:
@@ -107,15 +83,6 @@ def removed_table(removed: Mapping[str, int], splits: Mapping[str, int]) -> str:
     return "\n".join(
         f"{name:<{width}}  {grouped(count):>11}  {count / max(total, 1):>7.2%}"
         for name, count in rows
-    )
-
-
-def _is_text(character: str) -> bool:
-    """Whether a character is text or white space, not control, format or private use."""
-    return (
-        character.isspace()
-        or character in _JOINERS
-        or unicodedata.category(character) not in ("Cc", "Cf", "Co", "Cs")
     )
 
 

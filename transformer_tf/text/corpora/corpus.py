@@ -14,12 +14,13 @@ from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
 from transformer_tf.text import symbols
 from transformer_tf.text.corpora import cleaning
-from transformer_tf.text.corpora.lines import read_lines, write_lines
 from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
 from transformer_tf.text.corpora.sources import Source, list_sources
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
 from transformer_tf.text.corpora.suspicious import columns_are_swapped
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.utils.files import user_folder
+from transformer_tf.utils.lines import read_lines, write_lines
 from transformer_tf.utils.tables import grouped
 
 HELD_OUT = (VALIDATION, TEST)
@@ -257,7 +258,7 @@ def _clean(
                 if split == TRAIN:
                     pair = cleaning.clean_pair(raw_source, raw_target, data.max_length_ratio)
                 else:
-                    pair = cleaning.normalize_text(raw_source), cleaning.normalize_text(raw_target)
+                    pair = normalize_text(raw_source), normalize_text(raw_target)
                     pair = pair if all(pair) else cleaning.EMPTY
                 if isinstance(pair, str):
                     removed[pair] += 1

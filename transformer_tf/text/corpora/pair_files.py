@@ -19,6 +19,7 @@ from transformer_tf.text.corpora import cleaning
 from transformer_tf.text.corpora.archives import open_text
 from transformer_tf.text.corpora.language_codes import ISO_639_3
 from transformer_tf.text.corpora.pairs import Pair
+from transformer_tf.text.normalization import normalize_text
 
 MAX_MALFORMED_SHARE = 0.01  # of the lines of a file
 
@@ -123,7 +124,7 @@ def _read_columns(
 
 def _is_header(row: Sequence[str], languages: tuple[str, str]) -> bool:
     known = _HEADER_NAMES.union(*({code, ISO_639_3.get(code, code)} for code in languages))
-    return all(cleaning.normalize_text(column).lower() in known for column in row[:2])
+    return all(normalize_text(column).lower() in known for column in row[:2])
 
 
 def _read_two_files(

@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from transformer_tf.text.corpora.cleaning import fold, normalize_text
+from transformer_tf.text.corpora.cleaning import fold
 from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
 from transformer_tf.text.corpora.splits import text_hash
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.symbols import TAGS
 
 _WORD = re.compile(r"[^\W\d_]+")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transformer_tf.errors import DataError
-from transformer_tf.text.corpora.lines import read_lines, write_lines
+from transformer_tf.utils.lines import read_lines, write_lines
 
 WORD = re.compile(r"[^\W_]+")
 # A sentence starts after this: an end mark with a space, or an opening quote or bracket.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from transformer_tf.errors import DataError
-from transformer_tf.text.corpora.lines import (
+from transformer_tf.utils.lines import (
     LineWriter,
     blocks,
     iterate_lines,
