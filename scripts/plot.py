@@ -39,7 +39,7 @@ def parse_arguments() -> argparse.Namespace:
         help="a curve for each (4000)",
     )
     schedule.add_argument(
-        "--scale", type=float, default=1.0, help="training.learning_rate_scale (1)"
+        "--scale", type=float, default=1.0, help="factor on the rate (1)"
     )
     for command in (positional, schedule):
         command.add_argument(

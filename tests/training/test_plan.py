@@ -1,5 +1,3 @@
-import dataclasses
-
 import keras
 import numpy as np
 import pytest
@@ -77,16 +75,21 @@ def rates(config, run):
     return np.array([float(keras.ops.convert_to_numpy(schedule(step))) for step in range(200)])
 
 
-def test_the_highest_rate_of_a_share_does_not_depend_on_the_length():
-    """It is that of 4 000 warm-up steps; a number of steps gives the paper's curve."""
-    config = Config(
-        model=ModelConfig(d_model=128),
-        training=TrainingConfig(max_epochs=1, learning_rate_scale=2.0),
-    )
-    for steps in (50, 200):
-        curve = rates(config, plan_run(config.training, steps))
-        assert curve.argmax() == steps // 10 - 1
-        assert curve.max() == pytest.approx(2 * (128 * 4000) ** -0.5, rel=1e-5)
-    number = dataclasses.replace(config.training, warmup_steps=20)
-    paper = rates(dataclasses.replace(config, training=number), plan_run(number, 200))
-    assert paper.max() == pytest.approx(2 * (128 * 20) ** -0.5, rel=1e-5)
+@pytest.mark.parametrize("steps", [50, 200])
+def test_the_highest_rate_does_not_depend_on_the_warm_up(steps):
+    """It is that of 4 000 warm-up steps. A share and the same number of steps are one curve."""
+    curves = []
+    for warmup in (0.1, steps // 10):
+        training = TrainingConfig(max_epochs=1, learning_rate_scale=2.0, warmup_steps=warmup)
+        config = Config(model=ModelConfig(d_model=128), training=training)
+        curves.append(rates(config, plan_run(training, steps)))
+    share, number = curves
+    np.testing.assert_array_equal(share, number)
+    assert share.argmax() == steps // 10 - 1
+    assert share.max() == pytest.approx(2 * (128 * 4000) ** -0.5, rel=1e-5)
+
+
+def test_the_paper_has_4000_warm_up_steps():
+    config = Config(training=TrainingConfig(max_epochs=1, warmup_steps=4000))
+    expected = [128**-0.5 * (step + 1) * 4000**-1.5 for step in range(200)]
+    np.testing.assert_allclose(rates(config, plan_run(config.training, 9000)), expected, rtol=1e-5)

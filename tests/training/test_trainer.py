@@ -56,6 +56,7 @@ def run(data, tmp_path_factory):
     """A finished run of two epochs: the trainer, its metrics and its folder."""
     folder = tmp_path_factory.mktemp("runs") / "first"
     options = ["training.max_epochs=2", "training.validate_every=3", "training.warmup_steps=3"]
+    options.append("training.learning_rate_scale=30")
     config = configure(data, "training.label_smoothing=0.1", *options)
     trainer = Trainer(config, folder)
     translator = Translator.from_config(
@@ -99,7 +100,8 @@ def test_metrics_of_every_epoch(run):
     assert all(float(row["tokens_per_second"]) > 0 for row in rows)
     assert all(0 <= float(row["val_chrf"]) <= 100 for row in rows)
     # The rate is that of the next update, number steps + 1 in the paper.
-    expected = 16**-0.5 * min((steps + 1) ** -0.5, (steps + 1) * 3**-1.5)
+    highest = 30 * (16 * 4000) ** -0.5
+    expected = highest * min((3 / (steps + 1)) ** 0.5, (steps + 1) / 3)
     assert float(rows[-1]["learning_rate"]) == pytest.approx(expected, rel=1e-5)
     assert int(trainer.training_model.optimizer.iterations.value) == steps
     assert "BLEU" in summary_table(metrics).splitlines()[0]

@@ -168,8 +168,9 @@ class TrainingConfig:
         accumulation_steps: Number of batches whose gradients make one update, as if they were one
             batch.
         warmup_steps: Number of updates until the learning rate reaches its maximum; or, up to 0.5,
-            the share of the run's updates. A share gives the maximum of 4000 updates.
-        learning_rate_scale: Factor on the learning rate of the paper's schedule.
+            the share of the run's updates.
+        learning_rate_scale: The maximum of the learning rate as a multiple of
+            (d_model * 4000)^-0.5, the paper's.
         cooldown_steps: Number of updates at the end of the run over which the learning rate falls
             to zero; or, up to 0.5, their share of the run; 0 for none, as in the paper.
         clip_norm: Maximum norm of the gradient of all weights; a larger gradient is scaled down.

@@ -99,11 +99,9 @@ def compile_training_model(transformer: keras.Model, config: Config, plan: Plan)
 
 def _make_schedule(config: Config, plan: Plan) -> TransformerSchedule:
     training = config.training
-    scale = training.learning_rate_scale
-    if training.warmup_steps < 1:
-        # In the paper's curve, a shorter warm-up raises the highest rate. A warm-up given as a
-        # share of the run keeps the highest rate of 4 000 warm-up steps.
-        scale *= (plan.warmup / PAPER_WARMUP_STEPS) ** 0.5
+    # In the paper's curve, a shorter warm-up raises the highest rate, and in a short run the model
+    # does not learn. Here the highest rate is that of the paper's 4 000 warm-up steps.
+    scale = training.learning_rate_scale * (plan.warmup / PAPER_WARMUP_STEPS) ** 0.5
     return TransformerSchedule(
         config.model.d_model,
         plan.warmup,
