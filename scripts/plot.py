@@ -38,9 +38,7 @@ def parse_arguments() -> argparse.Namespace:
         default=[4000],
         help="a curve for each (4000)",
     )
-    schedule.add_argument(
-        "--scale", type=float, default=1.0, help="factor on the rate (1)"
-    )
+    schedule.add_argument("--scale", type=float, default=1.0, help="factor on the rate (1)")
     for command in (positional, schedule):
         command.add_argument(
             "--output",

@@ -115,6 +115,13 @@ def test_a_configuration_trains_a_few_steps(path, tmp_path, monkeypatch):
     assert any((a != b).any() for a, b in zip(before, trainer.model.get_weights(), strict=True))
 
 
+def test_samples_are_in_the_source_language():
+    """A configuration for any language pair takes them from the validation pairs."""
+    one_pair = {"article", "tutorial_pt_en"}
+    for path in [None, *(path for path in CONFIGS.glob("*.yaml") if path.stem not in one_pair)]:
+        assert load_config(path, ["training.start_from=null"]).training.samples is None, path
+
+
 @pytest.mark.parametrize(("name", "folder"), [("multi30k", "multi30k"), ("tatoeba", "tatoeba")])
 def test_real_corpora_train_a_few_steps(name, folder, tmp_path):
     if not (REAL_DATA / folder).is_dir():

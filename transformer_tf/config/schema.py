@@ -27,12 +27,6 @@ BPEMB_DIMENSIONS = (25, 50, 100, 200, 300)
 MAX_WEIGHT = 100
 MAX_TAGS = 8
 
-SAMPLES = (
-    "He admired her as a great director.",
-    "I went to the shop to buy something to drink.",
-    "He will have written the funniest joke in the world, and as a consequence he will die.",
-)
-
 
 @dataclasses.dataclass(frozen=True)
 class MixConfig:
@@ -194,7 +188,7 @@ class TrainingConfig:
         start_from: A checkpoint to continue from: its weights, tokenizers and sizes, with a new
             optimizer. By default the weights are random.
         directory: Folder of the run; by default a new one in `runs`.
-        samples: Sentences to translate at each validation; null for three from the validation set.
+        samples: Sentences to translate at each validation; by default three of the validation set.
     """
 
     max_epochs: PositiveInt = 30
@@ -220,7 +214,7 @@ class TrainingConfig:
     seed: Seed = 0
     start_from: Path | None = None
     directory: Path | None = None
-    samples: tuple[str, ...] | None = SAMPLES
+    samples: tuple[str, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
