@@ -51,7 +51,9 @@ def translate_file(source, target, checkpoint=CHECKPOINT, workers=2):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description="Translate a large file on several processes or machines with Ray Data."
+    )
     parser.add_argument("source", metavar="INPUT", help="a sentence on each line")
     parser.add_argument("target", metavar="OUTPUT", help="its translation on each line")
     parser.add_argument("--checkpoint", metavar="DIR", default=CHECKPOINT)

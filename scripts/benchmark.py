@@ -5,6 +5,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from transformer_tf.commands import new_parser
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,9 +25,7 @@ ARTICLE_SIZES = (
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(
-        description="Measure speed, or what is copied, on this machine."
-    )
+    parser = new_parser("Measure speed, or what is copied, on this machine.")
     commands = parser.add_subparsers(dest="command", required=True)
     data = commands.add_parser("data", help="corpus to batches: seconds and memory")
     data.add_argument(

@@ -5,13 +5,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from transformer_tf.commands import new_parser
 from transformer_tf.utils.files import FILE_SUFFIXES
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 
 def parse_arguments() -> argparse.Namespace:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = new_parser("Draw the positional encoding or the learning rate.")
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="positional|schedule")
     positional = kinds.add_parser("positional", help="the sinusoidal positional encoding, §3.5")
     positional.add_argument(

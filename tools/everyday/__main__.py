@@ -38,7 +38,8 @@ def read_all_pairs(paths: Iterable[Path]) -> list[Pair]:
 def main() -> None:
     """Runs the command."""
     parser = argparse.ArgumentParser(
-        "python -m tools.everyday", description=__doc__.splitlines()[0]
+        "python -m tools.everyday",
+        description="Write English-German and English-Spanish pairs as files for data.mix.",
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--dictionary", type=Path, metavar="FILE")

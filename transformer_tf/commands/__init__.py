@@ -7,8 +7,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
+from transformer_tf import __version__
 from transformer_tf.errors import ConfigError
+
+
+def new_parser(description: str, **options: Any) -> argparse.ArgumentParser:
+    """Returns the parser of a command, with the option `--version`.
+
+    Args:
+        description: What the command does.
+        **options: Further arguments of `argparse.ArgumentParser`.
+    """
+    parser = argparse.ArgumentParser(description=description, **options)
+    parser.add_argument("--version", action="version", version=__version__)
+    return parser
 
 
 def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> None:

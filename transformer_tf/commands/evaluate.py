@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, chosen_checkpoints
+from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
 from transformer_tf.config import load_saved_config
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.utils.startup import run_command
@@ -17,8 +17,8 @@ SCORING = {"lowercase": False, "moses": False, "worst": 10, "resamples": 1000}
 
 def parse_arguments() -> argparse.Namespace:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(
-        description="Translate sentences and compare the translations with references: BLEU, chrF, "
+    parser = new_parser(
+        "Translate sentences and compare the translations with references: BLEU, chrF, "
         "chrF++ and TER, by length, and the worst sentences."
     )
     add_checkpoint(parser)

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, chosen_checkpoints
+from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
@@ -12,9 +12,7 @@ QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
 
 def parse_arguments() -> argparse.Namespace:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(
-        description="Export a translator for another engine, or as a smaller checkpoint."
-    )
+    parser = new_parser("Export a translator for another engine, or as a smaller checkpoint.")
     parser.add_argument(
         "--format",
         required=True,

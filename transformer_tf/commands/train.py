@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_tf.commands import project_folder
+from transformer_tf.commands import new_parser, project_folder
 from transformer_tf.errors import CheckpointError, ConfigError
 from transformer_tf.utils.startup import command_line, import_keras_quietly, run_command
 from transformer_tf.utils.tables import grouped
@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # the command line needs no configuration
 
 def parse_arguments() -> argparse.Namespace:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(
-        description="Train a translator, then score it on the test pairs.",
+    parser = new_parser(
+        "Train a translator, then score it on the test pairs.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         add_help=False,
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, chosen_checkpoints
+from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
 from transformer_tf.errors import ConfigError, DataError, TransformerTFError
 from transformer_tf.utils.files import FILE_SUFFIXES
 from transformer_tf.utils.startup import run_command
@@ -42,8 +42,8 @@ The arrow keys edit the line and recall earlier sentences.
 
 def parse_arguments() -> argparse.Namespace:
     """Parses the command line."""
-    parser = argparse.ArgumentParser(
-        description="Translate a sentence, a file or the lines of standard input. "
+    parser = new_parser(
+        "Translate a sentence, a file or the lines of standard input. "
         "Without a sentence or file, in a terminal, prompt for sentences."
     )
     parser.add_argument("sentence", nargs="?", help="the sentence to translate, in quotes")

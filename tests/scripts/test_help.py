@@ -1,0 +1,20 @@
+"""Options that every command has."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import transformer_tf
+
+SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "scripts").glob("*.py"))
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_version(script):
+    assert run(script, "--version").stdout == f"{transformer_tf.__version__}\n"
