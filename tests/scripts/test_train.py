@@ -82,6 +82,8 @@ def test_the_note_on_few_pairs_has_a_command_that_loads():
         (["--config", "no.yaml"], "Cannot read the configuration no.yaml: No such file"),
         (["data.corpus=phrasbook"], "Unknown corpus 'phrasbook'"),
         (["--resume", "a", "--name", "b"], "--name and --dry-run are for new runs"),
+        (["--resume", "missing"], "no such folder"),
+        (["--resume", ROOT / "checkpoints" / "en-de"], "training.start_from="),
         (["--name", "a/b"], "--name is a name without slashes, not 'a/b'"),
         (["--name", ".."], "--name is a name without slashes, not '..'"),
         (["--name", "a", "training.directory=b"], "both name the folder of the run"),
@@ -132,6 +134,12 @@ def test_the_quickstart_in_small(tmp_path):
     assert "Traceback" not in result.stderr
     longer = result.stdout.splitlines()[-1].partition(f"--resume runs/{run.name} ")[2]
     assert longer == "training.max_epochs=2 training.max_minutes=120.0 training.patience=4"
+
+    again = train("--resume", "runs", cwd=tmp_path)
+    assert again.returncode == 0
+    assert again.stderr.startswith(f"Using runs/{run.name}\nruns/{run.name} is finished")
+    assert longer in again.stderr
+    assert again.stdout == ""
 
     runs = train("--list", cwd=tmp_path)
     assert [line.split()[:3] for line in runs.stdout.splitlines()[1:]] == [

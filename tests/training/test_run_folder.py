@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from transformer_tf.config import DataConfig
@@ -6,6 +8,7 @@ from transformer_tf.training.run_folder import (
     check_unused,
     discard_start,
     drop_samples,
+    find_run,
     lock_folder,
     make_folder,
     remove_leftovers,
@@ -51,6 +54,36 @@ def test_samples_of_repeated_validations_are_dropped(tmp_path):
     path.write_text("".join(blocks)[:-5], "utf-8")
     drop_samples(tmp_path, {7, 14})
     assert path.read_text("utf-8") == "".join(blocks[:2])
+
+
+def write_run(folder, modified, *names):
+    folder.mkdir(parents=True)
+    for name in ("config.yaml", *names):
+        (folder / name).touch()
+        os.utime(folder / name, (modified, modified))
+
+
+def test_the_run_to_resume(tmp_path, capsys):
+    """A run by its folder, or the newest one of a folder of runs, even without a state."""
+    runs = tmp_path / "runs"
+    write_run(runs / "old", 1e9)
+    write_run(runs / "new", 2e9)
+    assert find_run(runs / "old") == runs / "old"
+    assert capsys.readouterr().err == ""
+    assert find_run(runs) == runs / "new"
+    assert capsys.readouterr().err == f"Using {runs / 'new'}\n"
+
+
+def test_folders_without_a_run_to_resume(tmp_path):
+    write_run(tmp_path / "en-de", 1e9, "best.weights.h5")
+    (tmp_path / "empty").mkdir()
+    for name, message in [
+        ("missing", "no such folder"),
+        ("empty", "contains no run to resume"),
+        ("en-de", f"training.start_from={tmp_path / 'en-de'}"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            find_run(tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,12 @@ def parse_arguments() -> argparse.Namespace:
         help="the configuration; by default configs/fine_tune.yaml with training.start_from, else "
         "configs/own.yaml with a corpus or files, else configs/quickstart.yaml",
     )
-    run.add_argument("--resume", type=Path, metavar="DIR", help="resume the run in this folder")
+    run.add_argument(
+        "--resume",
+        type=Path,
+        metavar="DIR",
+        help="resume this run, or the newest one in a folder of runs",
+    )
     run.add_argument(
         "--list",
         type=Path,
@@ -107,9 +112,11 @@ def main() -> None:
         print(runs_table(arguments.list) or f"There are no runs in {arguments.list}")
         return
     if arguments.resume:
+        from transformer_tf.training.run_folder import find_run
+
         if arguments.name or arguments.dry_run:
             raise ConfigError("--name and --dry-run are for new runs, not for --resume")
-        folder = arguments.resume
+        folder = find_run(arguments.resume)
         config = load_run_config(folder, arguments.overrides)
     else:
         path = arguments.config or default_config(arguments.overrides)
@@ -135,6 +142,15 @@ def main() -> None:
     from transformer_tf.translator import Translator
 
     trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group)
+    if trainer.finished and (folder / TEST_FILE).is_file():
+        trainer.close()
+        place, longer = shlex.quote(str(folder)), longer_limits(config)
+        print(
+            f"{folder} is finished after step {trainer.progress.step}. To train longer:\n"
+            f"  {command_line('train')} --resume {place} {longer}",
+            file=sys.stderr,
+        )
+        return
     print(f"{trainer.data.table()}\n\n{trainer.summary()}", file=sys.stderr)
     print(f"The run goes to {folder}", file=sys.stderr)
     _print_note(trainer, arguments)
@@ -157,16 +173,20 @@ def main() -> None:
         save_figure(translator.attend(samples[0]).plot(), folder / "attention.png")
         files.append("attention.png")
     print(f"{folder} holds {', '.join(files[:-1])} and {files[-1]}. Next:")
-    names = ("max_epochs", "max_steps", "max_minutes", "patience")
-    limits = {name: getattr(config.training, name) for name in names}
-    longer = " ".join(f"training.{name}={2 * limit}" for name, limit in limits.items() if limit)
     place = shlex.quote(str(folder))
     for name, options in (
         ("translate", f'--checkpoint {place} "A sentence."'),
         ("evaluate", f"--checkpoint {place}"),
-        ("train", f"--resume {place} {longer}"),
+        ("train", f"--resume {place} {longer_limits(config)}"),
     ):
         print(f"  {command_line(name)} {options}")
+
+
+def longer_limits(config: Config) -> str:
+    """Returns the overrides that double every limit of a run."""
+    names = ("max_epochs", "max_steps", "max_minutes", "patience")
+    limits = {name: getattr(config.training, name) for name in names}
+    return " ".join(f"training.{name}={2 * limit}" for name, limit in limits.items() if limit)
 
 
 def _dry_run(config: Config, arguments: argparse.Namespace) -> None:

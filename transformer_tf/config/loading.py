@@ -141,12 +141,7 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
         ConfigError: If the folder holds no run, or a key cannot change.
     """
     path = folder / "config.yaml"
-    if not path.is_file():
-        raise ConfigError(
-            f"{folder} holds no run to resume: it has no {path.name}. If the run was stopped "
-            "before it wrote one, start it again"
-        )
-    if not path.read_bytes().strip():
+    if path.is_file() and not path.read_bytes().strip():
         raise ConfigError(f"{path} is empty: the configuration of the run is lost")
     for override in overrides:
         key = override.partition("=")[0].strip()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
+import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from transformer_tf.checkpoint import CONFIG_FILE, TOKENIZER_FOLDER
+from transformer_tf.checkpoint import BEST_WEIGHTS, CONFIG_FILE, LAST_WEIGHTS, TOKENIZER_FOLDER
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
 from transformer_tf.text.corpora.corpus import HELD_OUT
@@ -40,6 +41,37 @@ def run_name(data: DataConfig) -> str:
     if name == "files":
         name = Path(data.files[0][0]).name.partition(".")[0]
     return re.sub(r"[^\w-]+", "-", name).strip("-") or "files"
+
+
+def find_run(folder: Path) -> Path:
+    """Returns the run to resume. If it is the newest of several, prints its name on stderr.
+
+    Args:
+        folder: A run, or a folder of runs, of which the newest is chosen.
+
+    Raises:
+        ConfigError: If there is no such folder, no run in it, or a checkpoint that cannot resume.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"Cannot resume {folder}: there is no such folder")
+    if not (folder / CONFIG_FILE).is_file():
+        runs = [path.parent for path in folder.glob(f"*/{CONFIG_FILE}")]
+        if not runs:
+            raise ConfigError(f"{folder} contains no run to resume")
+        folder = max(runs, key=_last_change)
+        print(f"Using {folder}", file=sys.stderr)
+    trained = any((folder / name).is_file() for name in (BEST_WEIGHTS, LAST_WEIGHTS))
+    if trained and not (folder / STATE_FOLDER).is_dir():
+        raise ConfigError(
+            f"{folder} contains no training state to resume from. To fine-tune it in a new run: "
+            f"training.start_from={folder}"
+        )
+    return folder
+
+
+def _last_change(run: Path) -> float:
+    places = (run / CONFIG_FILE, run / STATE_FOLDER)
+    return max(place.stat().st_mtime for place in places if place.exists())
 
 
 def check_unused(folder: Path) -> None:

@@ -259,7 +259,7 @@ class Trainer:
             if self.group.size == 1:
                 # Several processes could stop after different steps and wait for each other.
                 stack.enter_context(self._signal.listen())
-            while not self._finished():
+            while not self.finished:
                 end = self._next_validation()
                 row = self._train_until(end)
                 # After the last step of an interval, validate even if a signal came: a resumed
@@ -267,7 +267,7 @@ class Trainer:
                 if self.progress.step == end or not self._signal.received:
                     self._validate(row, translator, reporter)
                 self._save()
-                if self._signal.received and not self._finished():
+                if self._signal.received and not self.finished:
                     place = shlex.quote(str(self.folder))
                     raise Interrupted(
                         f"stopped after step {self.progress.step}; "
@@ -279,7 +279,9 @@ class Trainer:
             self.translation_model.set_weights(self.model.get_weights())
         return self.progress.rows
 
-    def _finished(self) -> bool:
+    @property
+    def finished(self) -> bool:
+        """Whether the run has reached one of its limits."""
         training, progress = self.config.training, self.progress
         return bool(
             progress.step >= self.plan.max_steps
