@@ -32,8 +32,10 @@ def test_the_default_file_name(run, tmp_path, kind):
 def test_other_sizes_and_formats(run, tmp_path):
     assert run("positional", "--length", "7", "--d-model", "5", "--output", "a.svg")[0] == 0
     arguments = ["--steps", "10", "--d-model", "5", "--warmup-steps", "3", "7", "--scale", "2"]
-    assert run("schedule", *arguments, "--output", "sub/b.PDF")[0] == 0
-    assert (tmp_path / "sub" / "b.PDF").read_bytes().startswith(b"%PDF")
+    assert run("schedule", *arguments, "--output", "b.PDF")[0] == 0
+    assert (tmp_path / "b.PDF").read_bytes().startswith(b"%PDF")
+    status, _, err = run("positional", "--output", "no/c.png")
+    assert (status, err.count("\n")) == (1, 1) and "no/c.png" in err
 
 
 @pytest.mark.parametrize(

@@ -289,6 +289,8 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
         (["x", "--prefix", "gr\udcfcn"], "--prefix: line 1 is not UTF-8 (byte 0xfc)"),
         (["x", "--seed", "-1"], "--seed must be at least 0 and less than 2**32, not -1"),
         (["x", "--output", "no/such/folder"], "Cannot write no/such/folder: its folder does not"),
+        (["x", "--attention", "no/a.png"], "Cannot write no/a.png: its folder does not"),
+        (["x", "--attention", "no/a.html"], "Cannot write no/a.html: its folder does not"),
         (["x", "--attention", "a.png", "--layer", "3"], "layer must be from 1 to 2, not 3"),
         (["x", "--attention", "a.png", "--head", "9"], "head must be from 1 to 2, not 9"),
         (["x", "--attention", "a.png", "--head", "0"], "head must be from 1 to 2, not 0"),

@@ -63,10 +63,15 @@ def test_umlauts_need_no_fallback_font():
     [("a.png", b"\x89PNG\r\n"), ("b.svg", b"<?xml"), ("c.pdf", b"%PDF-"), ("D.PNG", b"\x89PNG")],
 )
 def test_formats_by_suffix(figure, tmp_path, name, start):
-    path = tmp_path / "new folder" / name
-    save_figure(figure, path)
-    assert path.read_bytes().startswith(start)
-    assert os.listdir(path.parent) == [name]
+    save_figure(figure, tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(start)
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_missing_folder_is_not_made(figure, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        save_figure(figure, tmp_path / "no" / "a.png")
+    assert os.listdir(tmp_path) == []
 
 
 def test_png_has_150_dots_per_inch(figure, tmp_path):

@@ -99,21 +99,19 @@ def embedded_json(data: Any) -> str:
 
 
 def save_page(attentions: Sequence[Attention], path: str | os.PathLike[str]) -> None:
-    """Writes the page atomically, and creates its folder if missing.
+    """Writes the page atomically.
 
     Args:
         attentions: As in `render_page`.
-        path: Where to write it.
+        path: Where to write it, in an existing folder.
 
     Raises:
         OSError: If it cannot be written.
         ValueError: As in `render_page`.
     """
     content = render_page(attentions)
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     # Lone surrogates, as in an argument that is not UTF-8, become question marks.
-    atomic_write_bytes(path, content.encode("utf-8", "replace"))
+    atomic_write_bytes(Path(path), content.encode("utf-8", "replace"))
 
 
 def _map(attention: Attention, kind: str) -> dict[str, Any]:

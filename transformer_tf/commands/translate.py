@@ -273,8 +273,9 @@ def main() -> None:
     number_of_lines = None
     if arguments.input and not is_pipe(arguments.input):  # a pipe can only be read once
         number_of_lines = text_lines.count_lines(arguments.input)
-    if arguments.output and not arguments.output.parent.is_dir():
-        raise DataError(f"Cannot write {arguments.output}: its folder does not exist")
+    for path in filter(None, (arguments.output, arguments.attention)):
+        if not path.parent.is_dir():
+            raise DataError(f"Cannot write {path}: its folder does not exist")
     files = [path for path in (arguments.input, arguments.output) if path and path.exists()]
     if len(files) == 2 and files[0].samefile(files[1]):
         raise DataError(f"--input and --output are the same file: {arguments.output}")

@@ -149,12 +149,12 @@ def drawable(*groups: Sequence[str]) -> list[list[str]]:
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Writes a figure as PNG, SVG or PDF, by the suffix of `path`, at 150 dots per inch.
 
-    An existing file is replaced only when the new one is complete. Missing folders are created. A
-    figure of more than 100 million pixels gets fewer dots per inch.
+    An existing file is replaced only when the new one is complete. A figure of more than 100 million
+    pixels gets fewer dots per inch.
 
     Args:
         figure: The figure to write.
-        path: Where to write it; ends in `.png`, `.svg` or `.pdf`, in either case.
+        path: Where to write it, in an existing folder; ends in `.png`, `.svg` or `.pdf`, in either case.
 
     Raises:
         OSError: If it cannot be written.
@@ -168,7 +168,6 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         )
     width, height = figure.get_size_inches()
     dpi = min(float(DPI), math.sqrt(MAX_PIXELS / (width * height)))
-    path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as partial, figure_style():
         figure.savefig(partial, format=suffix[1:], dpi=dpi)
 
