@@ -459,7 +459,7 @@ def test_the_prompt_ends_at_the_end_of_input(run, checkpoint):
     assert err.count("> ") == 3
 
 
-@pytest.mark.parametrize("end", ["", "  ", ":quit"])
+@pytest.mark.parametrize("end", ["", "  ", ":quit", "quit", "exit"])
 def test_the_prompt_ends_at_an_empty_line_or_quit(run, checkpoint, end):
     lines = f"A tree.\n{end}\nA tree.\n".encode()
     status, out, err = run("--checkpoint", checkpoint, stdin=lines, terminal=True)
@@ -471,7 +471,7 @@ def test_the_prompt_ends_at_an_empty_line_or_quit(run, checkpoint, end):
 def test_the_prompt_has_help(run, checkpoint):
     status, out, err = run("--checkpoint", checkpoint, stdin=b":help\n", terminal=True)
     assert (status, out) == (0, "")
-    assert ":help shows this text. :quit, an empty line or Ctrl-D ends the program." in err
+    assert ":help shows this text. quit, exit, an empty line or Ctrl-D ends the program." in err
 
 
 def test_a_sentence_without_quotes(run):

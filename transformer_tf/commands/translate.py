@@ -37,7 +37,8 @@ SEARCH = {
 }
 PROMPT_HELP = """Type a sentence and press Enter to translate it.
 The arrow keys edit the line and recall earlier sentences.
-:help shows this text. :quit, an empty line or Ctrl-D ends the program."""
+:help shows this text. quit, exit, an empty line or Ctrl-D ends the program."""
+PROMPT_END = ("", "quit", "exit", ":quit", ":exit")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -233,7 +234,7 @@ def check_search_options(folder: Path, given: dict[str, int | float]) -> None:
 
 
 def prompt() -> Iterator[str]:
-    """Yields the sentences that the user types, until an empty line, `:quit` or Ctrl-D."""
+    """Yields the sentences that the user types, until one of `PROMPT_END` or Ctrl-D."""
     with contextlib.suppress(ImportError):  # Windows has no readline
         import readline  # noqa: F401  (gives `input` line editing and a history)
     if isinstance(sys.stdin, io.TextIOWrapper):
@@ -249,7 +250,7 @@ def prompt() -> Iterator[str]:
         except EOFError:
             print(file=sys.stderr)
             return
-        if line.strip() in ("", ":quit"):
+        if line.strip() in PROMPT_END:
             return
         if line.strip() == ":help":
             print(PROMPT_HELP, file=sys.stderr)
