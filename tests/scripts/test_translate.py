@@ -474,6 +474,20 @@ def test_the_prompt_has_help(run, checkpoint):
     assert ":help shows this text. quit, exit, an empty line or Ctrl-D ends the program." in err
 
 
+def test_a_text_in_the_other_language_is_noted_once(run, checkpoint, tmp_path):
+    german = "Das ist nicht der Baum."
+    for arguments in ([german], [german, "--attention", "a.html"]):
+        status, out, err = run(*arguments, "--checkpoint", checkpoint)
+        assert status == 0
+        assert len(out.splitlines()) == 1
+        assert err.startswith(
+            "note: the text seems to be German, but this translator reads English"
+        )
+    lines = f"A tree.\n{german}\n{german}\n".encode()
+    err = run("--checkpoint", checkpoint, stdin=lines, terminal=True)[2]
+    assert err.count("note: ") == 1
+
+
 def test_a_sentence_without_quotes(run):
     status, _, err = run("Good", "--seed", "1", "morning,", "Tom")
     assert status == 2

@@ -320,7 +320,9 @@ def translate_all(
                 f"--resume: {arguments.output} has {writer.done} lines already, more than the "
                 f"{total} of {arguments.input}"
             )
+        noted = False
         for number, block in blocks(sentences, at_a_time, skip=writer.done):
+            noted = noted or note_language(translator, block)
             found = translator.search(
                 block,
                 prefixes=None if arguments.prefix is None else [arguments.prefix] * len(block),
@@ -350,6 +352,17 @@ def print_lines(arguments: argparse.Namespace, lines: list[str]) -> None:
         writer.write(lines)
 
 
+def note_language(translator, texts: list[str]) -> bool:
+    """Prints a note if texts do not seem to be in the source language, and returns whether."""
+    from transformer_tf.commands.input_language import language_note
+
+    known_words = translator.source_tokenizer.known_words
+    note = language_note(texts, *translator.languages, known_words=known_words)
+    if note:
+        print(f"note: {note}", file=sys.stderr)
+    return note is not None
+
+
 def warn_of_cut(text: str, parts: int) -> None:
     """Warns that a text was too long for the model."""
     print(
@@ -370,6 +383,7 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
         save_page(attentions, arguments.attention)
         translations = [attention.translation if attention else "" for attention in attended]
     else:
+        note_language(translator, [arguments.sentence])
         attention = translator.attend(arguments.sentence)
         figure = attention.plot(
             arguments.kind or "cross",
@@ -402,6 +416,7 @@ def attend_lines(translator, arguments: argparse.Namespace) -> list:
                 f"Line {number} has more than {translator.max_source_length} sub-words, too many "
                 "for a heat map"
             )
+    note_language(translator, lines)
     return [
         translator.attend(line, number) if translator.fits(line) else None
         for number, line in enumerate(lines)

@@ -149,12 +149,13 @@ def drawable(*groups: Sequence[str]) -> list[list[str]]:
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Writes a figure as PNG, SVG or PDF, by the suffix of `path`, at 150 dots per inch.
 
-    An existing file is replaced only when the new one is complete. A figure of more than 100 million
-    pixels gets fewer dots per inch.
+    An existing file is replaced only when the new one is complete. A figure of more than 100
+    million pixels gets fewer dots per inch.
 
     Args:
         figure: The figure to write.
-        path: Where to write it, in an existing folder; ends in `.png`, `.svg` or `.pdf`, in either case.
+        path: Where to write it, in an existing folder; ends in `.png`, `.svg` or `.pdf`, in either
+            case.
 
     Raises:
         OSError: If it cannot be written.
