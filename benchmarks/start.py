@@ -139,9 +139,7 @@ def _measure_warm(
     for name, beam_size in SEARCHES.items():
         for engine, folder in folders.items():
             command = ["benchmarks.start_worker", engine, folder, beam_size]
-            # One BLAS thread, as in `translate.py`.
-            environment = {"OPENBLAS_NUM_THREADS": "1"}
-            with WorkerProcess(f"{engine}, {name}", command, environment) as worker:
+            with WorkerProcess(f"{engine}, {name}", command) as worker:
                 ones, blocks = [], []
                 for _ in range(rounds + 1):  # the first time may compile something
                     ones.append([worker.ask([text]) for text in short[:WARM_SENTENCES]])

@@ -1,7 +1,6 @@
 """The notebooks run from their first cell to their last."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -55,8 +54,6 @@ def test_a_notebook_of_the_course_says_the_same_again(notebook, tmp_path):
     result = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", RUN, smaller],
         cwd=notebook.parent,
-        # More threads wait for each other where tests share the processors.
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=550,

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
 from tests.test_numpy_transformer import KINDS, to_numpy
@@ -121,6 +122,23 @@ def test_progress_counts_every_sentence(engines):
     done = []
     engines[1].search(sentences(engines), GREEDY, progress=done.append)
     assert sum(done) == 23
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_a_search_has_one_blas_thread(engines):
+    """More threads fight with those of the batches: 48 sentences took eight times as long."""
+    during = []
+    with threadpool_limits(3, user_api="blas"):
+        before = blas_threads()
+        engines[1].search(
+            sentences(engines), GREEDY, progress=lambda _: during.append(blas_threads())
+        )
+        assert blas_threads() == before
+    assert len(during) > 1
+    assert all(set(threads) == {1} for threads in during)
 
 
 @pytest.mark.parametrize(

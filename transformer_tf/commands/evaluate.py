@@ -3,7 +3,6 @@
 import argparse
 import dataclasses
 import json
-import os
 from pathlib import Path
 
 from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
@@ -112,7 +111,6 @@ def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, s
 def main() -> None:
     """Scores a translator."""
     arguments = parse_arguments()
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy; each batch uses one core
     from transformer_tf.evaluation.scores import check_moses
 
     if arguments.moses:

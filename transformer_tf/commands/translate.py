@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import io
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -261,10 +260,6 @@ def prompt() -> Iterator[str]:
 def main() -> None:
     """Runs the command."""
     arguments = parse_arguments()
-    # This must precede the import of NumPy. A second BLAS thread makes a sentence of 12 tokens 1.4
-    # times as fast on two free cores, but 6 times as slow on busy ones (265 instead of 45 ms). The
-    # batches of a file use one core each anyway.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from transformer_tf.utils import lines as text_lines
 
     for text, name in (arguments.sentence, "the sentence"), (arguments.prefix, "--prefix"):
