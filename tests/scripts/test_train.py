@@ -141,11 +141,6 @@ def test_the_quickstart_in_small(tmp_path):
     assert longer in again.stderr
     assert again.stdout == ""
 
-    runs = train("--list", cwd=tmp_path)
-    assert [line.split()[:3] for line in runs.stdout.splitlines()[1:]] == [
-        [f"runs/{run.name}", "en-de", "finished"]
-    ]
-
     evaluate = subprocess.run(
         [sys.executable, ROOT / "scripts" / "evaluate.py", "--checkpoint", run, "--resamples", "0"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Train a translator: [--config FILE | --resume DIR | --list] [--dry-run] [key=value ...]."""
+"""Train a translator: [--config FILE | --resume DIR] [--dry-run] [key=value ...]."""
 
 from __future__ import annotations
 
@@ -53,14 +53,6 @@ def parse_arguments() -> argparse.Namespace:
         metavar="DIR",
         help="resume this run, or the newest one in a folder of runs",
     )
-    run.add_argument(
-        "--list",
-        type=Path,
-        nargs="?",
-        const=Path("runs"),
-        metavar="DIR",
-        help="list the runs in a folder (default: runs) instead of training",
-    )
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -106,11 +98,6 @@ def main() -> None:
     arguments = parse_arguments()
     from transformer_tf.config import load_config, load_run_config
 
-    if arguments.list:
-        from transformer_tf.training.run_list import runs_table
-
-        print(runs_table(arguments.list) or f"There are no runs in {arguments.list}")
-        return
     if arguments.resume:
         from transformer_tf.training.run_folder import find_run
 
