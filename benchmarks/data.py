@@ -56,7 +56,7 @@ def measure_data(config: Config, generated_pairs: int = 0) -> Iterator[dict[str,
             yield clock.row(stage, pairs=len(encoded))
 
         training = config.training
-        batches = Batches(encoded, training.tokens_per_batch, training.max_shapes, training.seed)
+        batches = Batches(encoded, training.tokens_per_batch, training.max_buckets, training.seed)
         yield clock.row(
             "choose shapes, shuffle",
             pairs=len(encoded),

@@ -129,7 +129,7 @@ def make_batches(
                 batches.append(({"source": source, "target_input": target_input}, target_output))
             result.append(batches)
         return result, -(-len(pairs) // BATCH_SIZE)
-    ours = Batches(pairs, system.tokens, config.training.max_shapes)
+    ours = Batches(pairs, system.tokens, config.training.max_buckets)
     per_round = -(-ROUND_TOKENS // system.tokens)
     return [
         [ours[index % len(ours)] for index in range(begin, begin + per_round)]

@@ -43,7 +43,7 @@ def test_unseen_sequences_are_copied_exactly(random):
         jit_compile=keras.backend.backend() != "tensorflow",
     )
     batches = Batches(
-        EncodedPairs.from_lists(sequences(random, 3000)), tokens_per_batch=512, max_shapes=3
+        EncodedPairs.from_lists(sequences(random, 3000)), tokens_per_batch=512, max_buckets=3
     )
     stream = BatchStream(batches)
     steps = stream.steps_per_epoch

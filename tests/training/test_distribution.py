@@ -22,7 +22,7 @@ OPTIONS = [
     "training.validate_every=3",
     "training.warmup_steps=1",  # a number: a share would depend on where the run is resumed
     "training.learning_rate_scale=1.3",
-    "training.max_shapes=1",
+    "training.max_buckets=1",
     "data.max_length=70",
     "training.clip_norm=1.0",
 ]

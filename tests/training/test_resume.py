@@ -40,7 +40,7 @@ def difference(one, other):
 def options(data):  # noqa: F811
     return [
         *LENGTH,
-        "training.average_decay=0.9",
+        "training.ema_decay=0.9",
         "training.accumulation_steps=2",
         "training.clip_norm=1.0",
         "training.validation_translations=3",

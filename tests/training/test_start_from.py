@@ -20,7 +20,7 @@ SETTINGS = [
     "data.validation_size=9",
     "data.test_size=5",
     "training.tokens_per_batch=300",
-    "training.max_shapes=2",
+    "training.max_buckets=2",
     "training.validate_every=1000",
     "training.samples=[]",
 ]

@@ -158,7 +158,7 @@ class TrainingConfig:
         max_steps: Maximum number of batches to train on; no limit by default.
         max_minutes: Time limit in minutes, all parts of a resumed run together; none by default.
         tokens_per_batch: Maximum number of tokens of a batch on either side, padding included.
-        max_shapes: Maximum number of different padded batch shapes.
+        max_buckets: Maximum number of different padded batch shapes.
         accumulation_steps: Number of batches whose gradients make one update, as if they were one
             batch.
         warmup_steps: Number of updates until the learning rate reaches its maximum; or, up to 0.5,
@@ -169,7 +169,7 @@ class TrainingConfig:
             to zero; or, up to 0.5, their share of the run; 0 for none, as in the paper.
         clip_norm: Maximum norm of the gradient of all weights; a larger gradient is scaled down.
         label_smoothing: Share of the probability that is spread over all tokens.
-        average_decay: Decay per step of an exponential moving average of the weights, such as
+        ema_decay: Decay per step of an exponential moving average of the weights, such as
             0.999, which is then validated and saved; 0 for no average.
         devices: Number of devices of this process that share each batch; more than 1 needs JAX.
         precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
@@ -195,14 +195,14 @@ class TrainingConfig:
     max_steps: PositiveInt | None = None
     max_minutes: PositiveFloat | None = None
     tokens_per_batch: PositiveInt = 1024
-    max_shapes: PositiveInt = 16
+    max_buckets: PositiveInt = 16
     accumulation_steps: PositiveInt = 1
     warmup_steps: StepsOrShare = 0.1
     learning_rate_scale: PositiveFloat = 1.0
     cooldown_steps: StepsOrShareOrNone = 0
     clip_norm: PositiveFloat | None = None
     label_smoothing: Share = 0.0
-    average_decay: Share = 0.0
+    ema_decay: Share = 0.0
     devices: PositiveInt = 1
     precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
     validate_every: PositiveInt | None = None

@@ -194,7 +194,7 @@ class TrainingData:
             return Batches(
                 pairs,
                 training.tokens_per_batch,
-                training.max_shapes,
+                training.max_buckets,
                 training.seed,
                 shuffle=shuffle,
                 rows_multiple=rows_multiple,

@@ -61,9 +61,9 @@ from transformer_tf.training.validation import (
     NUM_SAMPLES,
     SampleTranslator,
     evaluate,
+    evenly_spaced,
     is_better,
     score_translations,
-    spread,
     translate_sample,
 )
 from transformer_tf.utils.startup import command_line
@@ -119,7 +119,7 @@ class Trainer:
         self.corpus = load_corpus(config.data, config.training.seed)
         samples = config.training.samples
         if samples is None:
-            chosen = spread(self.corpus.validation, NUM_SAMPLES)
+            chosen = evenly_spaced(self.corpus.validation, NUM_SAMPLES)
             samples = tuple(source for source, _ in chosen)
         self.samples = samples
         if self.group.is_main:
@@ -182,7 +182,7 @@ class Trainer:
         if state is None:
             self._init_weights()
         self.training_model = compile_training_model(self.model, config, self.plan)
-        self.average = WeightAverage(training.average_decay) if training.average_decay else None
+        self.average = WeightAverage(training.ema_decay) if training.ema_decay else None
         self._last_saved: int | None = None
         self.progress = Progress(fingerprint=self.data.fingerprint)
         if state is not None:

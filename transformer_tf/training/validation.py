@@ -50,7 +50,7 @@ def evaluate(training_model: keras.Model, stream: BatchStream) -> dict[str, floa
     return {name: float(value) for name, value in metrics.items() if name != "tokens"}
 
 
-def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
+def evenly_spaced(pairs: Sequence[Pair], count: int) -> list[Pair]:
     """Returns up to `count` of the pairs, spread evenly.
 
     Many corpora begin with their shortest sentences.
@@ -69,7 +69,7 @@ def score_translations(
         pairs: Sentences and their references.
         count: Number of pairs to translate, spread evenly.
     """
-    chosen = spread(pairs, count)
+    chosen = evenly_spaced(pairs, count)
     if not chosen:
         return {}
     translations = translator.translate([source for source, _ in chosen], n_best=1)

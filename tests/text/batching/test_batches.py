@@ -45,7 +45,7 @@ def test_pad():
 
 def test_every_pair_once_an_epoch_and_whole(random):
     pairs = make_pairs(random)
-    batches = make_batches(pairs, tokens_per_batch=200, max_shapes=7)
+    batches = make_batches(pairs, tokens_per_batch=200, max_buckets=7)
     found = {}
     for index in range(len(batches)):
         inputs, target_output = batches[index]
@@ -69,7 +69,7 @@ def test_every_pair_once_an_epoch_and_whole(random):
 
 
 def test_few_shapes_and_their_padding(random):
-    batches = make_batches(make_pairs(random), tokens_per_batch=256, max_shapes=6)
+    batches = make_batches(make_pairs(random), tokens_per_batch=256, max_buckets=6)
     shapes, real, padded = set(), 0, 0
     for index in range(len(batches)):
         inputs, target_output = batches[index]
@@ -108,7 +108,7 @@ def test_unshuffled_order_stays(random):
 def test_at_most_one_batch_of_a_chain_of_shapes_is_not_full(random):
     """The remaining pairs of a bucket go to the next larger one."""
     pairs = [([1] * n, [1] * (n + 1)) for n in random.integers(2, 30, 1003)]
-    batches = make_batches(pairs, tokens_per_batch=120, max_shapes=9)
+    batches = make_batches(pairs, tokens_per_batch=120, max_buckets=9)
     assert all(source == target for source, target in batches.shapes)
     not_full = 0
     for index in range(len(batches)):
@@ -153,22 +153,22 @@ def padded_size(sources, targets, shapes):
     )
 
 
-@pytest.mark.parametrize("max_shapes", [1, 2, 3])
+@pytest.mark.parametrize("max_buckets", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_shapes_are_near_the_optimum(max_shapes, seed):
+def test_shapes_are_near_the_optimum(max_buckets, seed):
     """Compares the shapes with every other choice."""
     random = np.random.default_rng(seed)
     sources, targets = random.integers(1, 7, (2, 30))
-    shapes = choose_shapes(sources, targets, max_shapes)
+    shapes = choose_shapes(sources, targets, max_buckets)
     corners = list(itertools.product(range(1, 7), range(1, 7)))
     best = min(
         padded_size(sources, targets, [(sources.max(), targets.max()), *others])
-        for others in itertools.combinations(corners, max_shapes - 1)
+        for others in itertools.combinations(corners, max_buckets - 1)
     )
     found = padded_size(sources, targets, shapes)
     # One shape beside the largest is always the best one; of several, each for itself.
-    assert found == best if max_shapes < 3 else found <= 1.05 * best
-    assert len(shapes) <= max_shapes
+    assert found == best if max_buckets < 3 else found <= 1.05 * best
+    assert len(shapes) <= max_buckets
 
 
 def test_shapes_hold_their_members_and_the_smallest_is_taken(random):

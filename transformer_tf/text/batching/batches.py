@@ -55,7 +55,7 @@ class Batches:
     Each pair goes into a bucket by its lengths. A bucket has one shape, with as many rows as the
     token budget allows. The pairs that do not fill a batch go to the next larger bucket that can
     hold them; if there is none, the batch is filled with rows of padding. A compiled training step
-    therefore sees at most `max_shapes` shapes.
+    therefore sees at most `max_buckets` shapes.
 
     A pair of weight w is shown w times in an epoch on average: a pair of weight 0.25 is in every
     fourth epoch, a pair of weight 2.5 is shown two or three times in each.
@@ -63,7 +63,7 @@ class Batches:
     Args:
         pairs: Encoded pairs, each sentence with start and end.
         tokens_per_batch: Maximum number of tokens of a batch on either side, with padding.
-        max_shapes: Maximum number of shapes.
+        max_buckets: Maximum number of shapes.
         seed: Seed of the order. The order of an epoch depends only on the pairs, the seed and the
             epoch number.
         shuffle: Whether to shuffle.
@@ -89,7 +89,7 @@ class Batches:
         self,
         pairs: EncodedPairs,
         tokens_per_batch: int = 1024,
-        max_shapes: int = 16,
+        max_buckets: int = 16,
         seed: int = 0,
         shuffle: bool = True,
         resample: Callable[[int], EncodedPairs] | None = None,
@@ -122,7 +122,7 @@ class Batches:
                 "`tokens_per_batch` must hold the longest sentence. "
                 f"Received: tokens_per_batch={tokens_per_batch}, a sentence of {longest} tokens"
             )
-        self.shapes = choose_shapes(source_lengths, target_lengths, max_shapes)
+        self.shapes = choose_shapes(source_lengths, target_lengths, max_buckets)
         self._epoch = 0
         self._make_batches()
 
@@ -214,7 +214,7 @@ def _lengths(pairs: EncodedPairs) -> tuple[np.ndarray, np.ndarray]:
 
 
 def choose_shapes(
-    source_lengths: np.ndarray, target_lengths: np.ndarray, max_shapes: int
+    source_lengths: np.ndarray, target_lengths: np.ndarray, max_buckets: int
 ) -> list[Shape]:
     """Chooses shapes that need little padding.
 
@@ -226,7 +226,7 @@ def choose_shapes(
     Args:
         source_lengths: Length of each source, at least 1.
         target_lengths: Length of each target, at least 1.
-        max_shapes: Maximum number of shapes.
+        max_buckets: Maximum number of shapes.
 
     Returns:
         The shapes `(source_len, target_len)`, from small to large.
@@ -257,7 +257,7 @@ def choose_shapes(
         return float(saved[best]), (int(best[0]), int(best[1]))
 
     shapes = [longest]
-    while len(shapes) < max_shapes:
+    while len(shapes) < max_buckets:
         saving, shape = best_addition(shapes)
         if not saving:
             break
