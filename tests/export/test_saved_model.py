@@ -28,6 +28,7 @@ STRANGE = [
     "NATO",
     "HTML CSS.",
     "STOP!",
+    "I?",
     "3 + 4 = 7!",
     "I LOVE YOU",
     "Äß 😀 中",

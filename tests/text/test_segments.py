@@ -57,6 +57,8 @@ def test_a_sentence_in_capitals_is_shouted(text):
         "NATO and the EU are in Brussels!",
         "Where is the station?",
         "3 + 4 = 7!",
+        "I?",
+        "A!",
         "",
         "彼はCDを買った!",
         "我买了一件T恤衫!",

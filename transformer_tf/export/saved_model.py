@@ -329,9 +329,10 @@ def _shouted(text: tf.Tensor) -> tf.Tensor:
     """Computes `is_shouted` in a graph."""
     marked = tf.strings.regex_replace(text, r"[^ ]*\p{L}[^ ]*", "w")  # a "w" for each word
     words = tf.strings.length(tf.strings.regex_replace(marked, "[^w]", ""))
+    letters = tf.strings.length(tf.strings.regex_replace(text, r"\P{L}", ""), unit="UTF8_CHAR")
     others = tf.strings.regex_full_match(text, r"(?s).*[\p{Ll}\p{Lt}\p{Lo}\p{Lm}].*")
     exclaimed = tf.strings.regex_full_match(text, r"(?s).*[!?]")
-    return ((words >= MIN_SHOUTED_WORDS) | (exclaimed & (words > 0))) & ~others
+    return (letters > 1) & ((words >= MIN_SHOUTED_WORDS) | exclaimed) & ~others
 
 
 def _capitalized(text: tf.Tensor) -> tf.Tensor:

@@ -185,14 +185,15 @@ def read_segments(
 def is_shouted(text: str) -> bool:
     """Whether a text is a sentence in capitals, rather than an acronym or a short phrase.
 
-    All its letters are capitals, and it has three or more words with letters, or ends with an
-    exclamation or question mark: "WHERE IS THE STATION", "GO AWAY!", but not "NATO" or "HTML CSS".
-    Scripts without capitals are never shouted.
+    It has two or more letters, all of them capitals, and three or more words with letters or a
+    final exclamation or question mark: "WHERE IS THE STATION", "GO AWAY!", but not "NATO",
+    "HTML CSS" or "I?". Scripts without capitals are never shouted.
     """
+    letters = [letter for letter in text if letter.isalpha()]
     words = [word for word in text.split() if any(map(str.isalpha, word))]
     return (
-        all(letter.isupper() for letter in text if letter.isalpha())
-        and bool(words)
+        len(letters) > 1
+        and all(map(str.isupper, letters))
         and (len(words) >= MIN_SHOUTED_WORDS or text.endswith(("!", "?")))
     )
 

@@ -29,7 +29,7 @@ export function normalizeText(text) {
 export function readCase(text) {
   const letters = text.match(/\p{L}/gu) ?? [];
   const words = text.split(" ").filter((word) => /\p{L}/u.test(word));
-  const shouted = letters.every((letter) => /\p{Uppercase}/u.test(letter)) && words.length > 0
+  const shouted = letters.length > 1 && letters.every((letter) => /\p{Uppercase}/u.test(letter))
     && (words.length >= MIN_SHOUTED_WORDS || /[!?]$/.test(text));
   if (!shouted) return { read: text, shouted };
   const [first, ...rest] = text;
