@@ -25,11 +25,14 @@ _END = re.compile(
 _ABBREVIATIONS = frozenset(
     (
         *("mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "inc", "ltd"),
-        *("vs", "etc", "e.g", "i.e", "a.m", "p.m", "cf", "ca", "approx"),
-        *("hr", "fr", "nr", "str", "bzw", "usw", "z.b", "d.h", "u.a"),
+        *("vs", "e.g", "i.e", "cf", "ca", "approx"),
+        *("hr", "fr", "nr", "str", "bzw", "z.b", "d.h", "u.a"),
         *("sra", "srta", "ud", "mme", "mlle", "p.ex"),
     )
 )
+_LAST_WORDS = frozenset(("a.m", "p.m", "etc", "usw"))  # they end a sentence before a capital
+_BEFORE_NUMBERS = frozenset(("no", "nos", "fig", "vol"))  # abbreviations only before a number
+_QUOTES = "\"'“”‘’„«»(["
 _CLAUSE_MARKS = (",", ";", ":", "–", "—", "，", "、", "；", "：")
 
 
@@ -209,9 +212,9 @@ def split_sentences(text: str) -> list[str]:
     """
     sentences, begin = [], 0
     for match in _END.finditer(text):
-        if match.end() == len(text) or (
-            match["mark"] == "." and _is_abbreviation(text[begin : match.start()])
-        ):
+        before = text[begin : match.start()]
+        after = text[match.end() : match.end() + 4]  # its first character, perhaps in quotes
+        if not after or (match["mark"] == "." and _is_abbreviation(before, after)):
             continue
         sentences.append(text[begin : match.end()].strip())
         begin = match.end()
@@ -219,12 +222,16 @@ def split_sentences(text: str) -> list[str]:
     return [*sentences, rest] if rest else sentences
 
 
-def _is_abbreviation(before: str) -> bool:
-    """Whether a full stop after this text belongs to its last word."""
+def _is_abbreviation(before: str, after: str) -> bool:
+    """Whether a full stop between two texts belongs to the word before it."""
     words = before.split()
     if not words:
         return True
-    last = words[-1].strip("\"'“”‘’„«»([").casefold()
+    last, following = words[-1].strip(_QUOTES).casefold(), after.lstrip(_QUOTES)[:1]
+    if last in _LAST_WORDS:
+        return not following.isupper()
+    if last in _BEFORE_NUMBERS:
+        return following.isdigit()
     return len(last) < 2 or last.isdigit() or last in _ABBREVIATIONS
 
 
