@@ -228,13 +228,23 @@ def test_mixed_precision(inputs, precision):
     np.testing.assert_allclose(logits, exact(inputs), atol=tolerance, rtol=tolerance)
 
 
-def test_wrong_options_name_what_was_received():
-    sizes = {"num_layers": 1, "d_model": 6, "num_heads": 3, "d_ff": 8}
-    with pytest.raises(ValueError, match="Received: tie_embeddings='both'"):
-        Transformer(**sizes, source_vocab_size=3, target_vocab_size=3, tie_embeddings="both")
-    with pytest.raises(ValueError, match="Received: d_model=6, num_heads=4"):
-        Transformer(**sizes | {"num_heads": 4}, source_vocab_size=3, target_vocab_size=3)
-    with pytest.raises(ValueError, match="Received: position='rotary'"):
-        Transformer(**sizes, source_vocab_size=3, target_vocab_size=3, position="rotary")
-    with pytest.raises(ValueError, match="source_vocab_size=3, target_vocab_size=4"):
-        Transformer(**sizes, source_vocab_size=3, target_vocab_size=4, tie_embeddings="all")
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        *(
+            ({name: 0}, f"{name}=0")
+            for name in (
+                *("num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff"),
+                *("source_vocab_size", "target_vocab_size", "max_length"),
+            )
+        ),
+        ({"num_heads": 4}, "d_model=6, num_heads=4"),
+        ({"tie_embeddings": "both"}, "tie_embeddings='both'"),
+        ({"position": "rotary"}, "position='rotary'"),
+        ({"tie_embeddings": "all"}, "source_vocab_size=13, target_vocab_size=11"),
+    ],
+    ids=str,
+)
+def test_errors_name_what_was_received(changes, named):
+    with pytest.raises(ValueError, match=f"Received: {named}"):
+        make_model(**changes)

@@ -51,8 +51,9 @@ class Transformer(keras.Model):
         `(batch, num_heads, target_len, source_len)`.
 
     Raises:
-        ValueError: If `d_model` is not a multiple of `num_heads`, `position` or `tie_embeddings` is
-            unknown, or `tie_embeddings` is `"all"` and the vocabularies have different sizes.
+        ValueError: If a size is less than 1, `d_model` is not a multiple of `num_heads`, `position`
+            or `tie_embeddings` is unknown, or `tie_embeddings` is `"all"` and the vocabularies have
+            different sizes.
     """
 
     def __init__(
@@ -74,6 +75,20 @@ class Transformer(keras.Model):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        num_decoder_layers = num_layers if num_decoder_layers is None else num_decoder_layers
+        sizes = {
+            "num_layers": num_layers,
+            "num_decoder_layers": num_decoder_layers,
+            "d_model": d_model,
+            "num_heads": num_heads,
+            "d_ff": d_ff,
+            "source_vocab_size": source_vocab_size,
+            "target_vocab_size": target_vocab_size,
+            "max_length": max_length,
+        }
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
         if d_model % num_heads:
             raise ValueError(
                 "`d_model` must be a multiple of `num_heads`. "
@@ -92,7 +107,7 @@ class Transformer(keras.Model):
                 f"source_vocab_size={source_vocab_size}, target_vocab_size={target_vocab_size}"
             )
         self.num_layers = num_layers
-        self.num_decoder_layers = num_layers if num_decoder_layers is None else num_decoder_layers
+        self.num_decoder_layers = num_decoder_layers
         self.d_model = d_model
         self.num_heads = num_heads
         self.d_ff = d_ff

@@ -4,7 +4,6 @@ import keras
 
 from transformer_tf.layers.attention import MultiHeadAttention
 from transformer_tf.layers.feed_forward import FeedForward
-from transformer_tf.layers.normalization import LayerNormalization
 
 
 @keras.saving.register_keras_serializable(package="transformer_tf")
@@ -56,12 +55,16 @@ class EncoderLayer(keras.layers.Layer):
             self.num_heads, self.d_model, dtype=policy, name="self_attention"
         )
         self.self_attention.build(x_shape, x_shape, x_shape)
-        self.self_attention_norm = LayerNormalization(dtype=policy, name="self_attention_norm")
+        self.self_attention_norm = keras.layers.LayerNormalization(
+            epsilon=1e-6, dtype=policy, name="self_attention_norm"
+        )
         self.self_attention_norm.build(x_shape)
         self.self_attention_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
         self.feed_forward = FeedForward(self.d_model, self.d_ff, dtype=policy, name="feed_forward")
         self.feed_forward.build(x_shape)
-        self.feed_forward_norm = LayerNormalization(dtype=policy, name="feed_forward_norm")
+        self.feed_forward_norm = keras.layers.LayerNormalization(
+            epsilon=1e-6, dtype=policy, name="feed_forward_norm"
+        )
         self.feed_forward_norm.build(x_shape)
         self.feed_forward_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
 
@@ -156,7 +159,7 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers:
             layer.build(x_shape)
         if self.pre_norm:
-            self.norm = LayerNormalization(dtype=policy, name="norm")
+            self.norm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="norm")
             self.norm.build(x_shape)
 
     def call(self, x, attention_mask=None, return_attention_scores=False, training=None):
