@@ -24,7 +24,6 @@ SMALLER = {
         "validate_every=80": "validate_every=2",
         "training.warmup_steps=100": "training.warmup_steps=2",
         "cooldown_steps=60": "cooldown_steps=1",
-        "validation_translations=50": "validation_translations=4",
     }
 }
 

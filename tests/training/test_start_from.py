@@ -134,7 +134,7 @@ def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):  # n
     first = tmp_path / "first"
     settings = [f"data.directory={data}", "data.slots=true", "model.num_layers=1"]
     settings += ["model.d_model=8", "model.num_heads=2", "model.d_ff=16", "training.max_steps=1"]
-    settings += ["tokenizer.vocab_size=320", "training.validation_translations=0"]
+    settings += ["tokenizer.vocab_size=320"]
     with Trainer(load_config(None, [*SETTINGS, *settings]), first) as trainer:
         trainer.fit()
     tokenizer = Tokenizer.load(first / "tokenizers" / "source.model")

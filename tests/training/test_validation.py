@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from transformer_tf.training.validation import is_better, score_translations
+from transformer_tf.training.validation import evenly_spaced, is_better, score_translations
 
 
 class Echo:
@@ -16,27 +16,21 @@ class Echo:
         return sentences
 
 
-@pytest.mark.parametrize("count", [11, 10**6])
-def test_all_translations_are_scored(count):
-    pairs = [(f"word {n} of a sentence", f"word {n} of a sentence") for n in range(11)]
+def test_translations_are_scored():
+    pairs = [(f"word {n} of a sentence", f"word {n} of a sentence") for n in range(300)]
     translator = Echo()
-    scores = score_translations(translator, pairs, count)
+    scores = score_translations(translator, pairs, "bleu")
     assert scores == {"bleu": pytest.approx(100), "chrf": pytest.approx(100)}
     assert translator.inputs == [[source for source, _ in pairs]]
+    score_translations(translator, pairs, "perplexity")
+    assert len(translator.inputs[1]) == 200
 
 
-def test_scored_translations_are_spread_over_the_pairs():
+def test_evenly_spaced_pairs():
     """Many corpora begin with their shortest sentences."""
     pairs = [(str(n), str(n)) for n in range(11)]
-    translator = Echo()
-    score_translations(translator, pairs, 3)
-    assert translator.inputs == [["0", "3", "7"]]
-
-
-def test_no_translations_are_not_scored():
-    translator = Echo()
-    assert score_translations(translator, [("a", "b")], 0) == {}
-    assert translator.inputs == []
+    assert [source for source, _ in evenly_spaced(pairs, 3)] == ["0", "3", "7"]
+    assert evenly_spaced(pairs, 10**6) == pairs
 
 
 @pytest.mark.parametrize(

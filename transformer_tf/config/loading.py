@@ -29,9 +29,7 @@ RESUMABLE = (
     "training.max_minutes",
     "training.cooldown_steps",
     "training.validate_every",
-    "training.validation_translations",
     "training.patience",
-    "training.save_minutes",
     "training.tensorboard",
     "training.samples",
 )
@@ -149,13 +147,10 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
             _check_key(key)
             raise ConfigError(f"{key} cannot change in a resumed run, only in a new one")
     before, now = load_saved_config(path), load_saved_config(path, overrides)
-    if now.training.best_metric != "perplexity" and (
-        now.decoding != before.decoding
-        or now.training.validation_translations != before.training.validation_translations
-    ):
+    if now.training.best_metric != "perplexity" and now.decoding != before.decoding:
         raise ConfigError(
             f"training.best_metric={now.training.best_metric} compares translations of the whole "
-            "run, so neither decoding nor training.validation_translations can change"
+            "run, so decoding cannot change"
         )
     return now
 

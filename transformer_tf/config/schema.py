@@ -175,13 +175,9 @@ class TrainingConfig:
         precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
         validate_every: Number of batches between validations; by default an epoch, or a tenth of
             a run of fewer than ten epochs.
-        validation_translations: Number of sentences to translate at each validation for BLEU and
-            chrF, spread over the validation set; 0 for none.
         best_metric: Metric of the best weights on the validation set: `perplexity`, or the `bleu`
             or `chrf` of the translations.
         patience: Stop after this many validations without a better score; never by default.
-        save_minutes: Minutes between saved states, from which a run can resume. A state is also
-            saved at each validation.
         tensorboard: Whether to write curves, sample translations and their attention for
             TensorBoard.
         seed: Seed of all random numbers.
@@ -206,10 +202,8 @@ class TrainingConfig:
     devices: PositiveInt = 1
     precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
     validate_every: PositiveInt | None = None
-    validation_translations: NonNegativeInt = 200
     best_metric: Literal["perplexity", "bleu", "chrf"] = "perplexity"
     patience: PositiveInt | None = None
-    save_minutes: PositiveFloat = 5.0
     tensorboard: bool = False
     seed: Seed = 0
     start_from: Path | None = None
@@ -367,11 +361,6 @@ class Config:
                 "some batches are skipped, and the groups of batches would shift"
             )
         self._check_alignment()
-        if training.best_metric != "perplexity" and training.validation_translations < 1:
-            raise ConfigError(
-                f"training.best_metric={training.best_metric} needs training."
-                "validation_translations of at least 1"
-            )
         if model.d_model % model.num_heads:
             raise ConfigError(
                 "model.d_model must be a multiple of model.num_heads, "

@@ -69,6 +69,8 @@ from transformer_tf.training.validation import (
 from transformer_tf.utils.startup import command_line
 from transformer_tf.utils.tables import grouped
 
+SAVE_MINUTES = 5  # between states; a state is also saved after each validation
+
 
 class Trainer:
     """Loads the data, builds the model and trains it.
@@ -300,7 +302,7 @@ class Trainer:
 
     def _train_until(self, end: int) -> dict[str, Any]:
         """Trains up to a step, a signal or the time limit, and returns the training metrics."""
-        training, progress = self.config.training, self.progress
+        progress = self.progress
         seconds_before, started = progress.seconds, time.monotonic()
         saved_at = started
 
@@ -313,7 +315,7 @@ class Trainer:
             average = self.average if self.average and self.average.due(progress.step) else None
             # No state after the last step: the next one is saved after the validation, so that
             # a resumed run does not miss it.
-            save_due = progress.step < end and now - saved_at > 60 * training.save_minutes
+            save_due = progress.step < end and now - saved_at > 60 * SAVE_MINUTES
             if average or save_due:
                 _ = each_step.model  # on JAX, this access copies the values into the variables
             if average:
@@ -398,7 +400,7 @@ class Trainer:
                 self.translation_model.set_weights(model.get_weights())
             if translator is not None and self.group.is_main:
                 metrics |= score_translations(
-                    translator, self.corpus.validation, training.validation_translations
+                    translator, self.corpus.validation, training.best_metric
                 )
                 samples = [translate_sample(translator, each) for each in self.samples]
             row |= {f"val_{name}": value for name, value in metrics.items()}

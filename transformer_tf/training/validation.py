@@ -14,6 +14,7 @@ from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.training.stream import BatchStream, as_dataset
 
 NUM_SAMPLES = 3
+NUM_TRANSLATIONS = 200  # scored at each validation, unless they choose the best weights
 
 
 class SampleTranslator(Protocol):
@@ -60,18 +61,18 @@ def evenly_spaced(pairs: Sequence[Pair], count: int) -> list[Pair]:
 
 
 def score_translations(
-    translator: SampleTranslator, pairs: Sequence[Pair], count: int
+    translator: SampleTranslator, pairs: Sequence[Pair], best_metric: str
 ) -> dict[str, float]:
     """Translates some of the pairs and computes BLEU and chrF.
 
     Args:
         translator: The translator.
         pairs: Sentences and their references.
-        count: Number of pairs to translate, spread evenly.
+        best_metric: The metric of the best weights. If it is `bleu` or `chrf`, all pairs are
+            translated, else `NUM_TRANSLATIONS` evenly spaced ones.
     """
+    count = NUM_TRANSLATIONS if best_metric == "perplexity" else len(pairs)
     chosen = evenly_spaced(pairs, count)
-    if not chosen:
-        return {}
     translations = translator.translate([source for source, _ in chosen], n_best=1)
     scores = score(translations, [target for _, target in chosen])
     return {"bleu": scores.bleu, "chrf": scores.chrf}
