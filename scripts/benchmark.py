@@ -1,11 +1,12 @@
 #!/usr/bin/env python
-"""Measure: python scripts/benchmark.py data|train|decode|exported|start|web|copying ..."""
+"""Measure speed or quality: python scripts/benchmark.py data|train|decode|exported|start|web|…."""
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from transformer_tf.commands import new_parser
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,51 +22,54 @@ ARTICLE_SIZES = (
     "model.tie_embeddings=none",
     "training.label_smoothing=0",
 )
+COMMANDS = {
+    "data": "corpus to batches: seconds and memory",
+    "train": "training: this package, the article's loop, PyTorch",
+    "decode": "decoding: this package, the tutorial, CTranslate2",
+    "exported": "SavedModel and ONNX: start time and speed",
+    "start": "translate.py from start to answer, engine by engine",
+    "web": "the web page in Chromium: sizes, start, speed, memory",
+    "copying": "share of numbers and names that are kept",
+    "challenge": "share of hard sentences whose translation matches its pattern",
+    "alignment": "alignment error rate on the phrasebook, and the heads that align best",
+}
 
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
-    parser = new_parser("Measure speed, or what is copied, on this machine.")
+    parser = argparse.ArgumentParser(description="Measure speed or quality on this machine.")
     commands = parser.add_subparsers(dest="command", required=True)
-    data = commands.add_parser("data", help="corpus to batches: seconds and memory")
-    data.add_argument(
+    parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
+    parsers["data"].add_argument(
         "--pairs", type=int, default=0, metavar="N", help="generate a corpus of N pairs"
     )
-    train = commands.add_parser("train", help="training: this package, the article's loop, PyTorch")
-    train.add_argument("--rounds", type=int, default=5, metavar="N", help="timed rounds")
-    decode = commands.add_parser("decode", help="decoding: this package, the tutorial, CTranslate2")
-    decode.add_argument("--rounds", type=int, default=5, metavar="N", help="timed rounds")
-    decode.add_argument(
-        "--checkpoint",
+    for name, rounds, text in (
+        ("train", 5, "timed rounds"),
+        ("decode", 5, "timed rounds"),
+        ("exported", 3, "processes of each system"),
+        ("start", 5, "starts of each engine"),
+        ("web", 5, "starts of the page"),
+    ):
+        parsers[name].add_argument("--rounds", type=int, default=rounds, metavar="N", help=text)
+    for name, count in (("web", 200), ("copying", 1000)):
+        parsers[name].add_argument(
+            "--sentences", type=int, default=count, metavar="N", help=f"sentences ({count})"
+        )
+    parsers["copying"].add_argument("--beam-size", type=int, default=4, metavar="N")
+    parsers["challenge"].add_argument(
+        "--file",
         type=Path,
-        metavar="DIR",
-        help="its test sentences are translated; default: checkpoints/en-de",
+        default=ROOT / "examples" / "challenge.tsv",
+        metavar="FILE",
+        help="lines of kind, sentence and pattern; default: examples/challenge.tsv",
     )
-    exported = commands.add_parser("exported", help="SavedModel and ONNX: start time and speed")
-    exported.add_argument(
-        "--rounds", type=int, default=3, metavar="N", help="processes of each system"
-    )
-    exported.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de"
-    )
-    start = commands.add_parser("start", help="translate.py from start to answer, engine by engine")
-    start.add_argument("--rounds", type=int, default=5, metavar="N", help="starts of each engine")
-    start.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="by default checkpoints/en-de"
-    )
-    copying = commands.add_parser("copying", help="share of numbers and names that are kept")
-    copying.add_argument("--sentences", type=int, default=1000, metavar="N")
-    copying.add_argument("--beam-size", type=int, default=4, metavar="N")
-    copying.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de"
-    )
-    web = commands.add_parser("web", help="the web page in Chromium: sizes, start, speed, memory")
-    web.add_argument("--rounds", type=int, default=5, metavar="N", help="starts of the page")
-    web.add_argument(
-        "--sentences", type=int, default=200, metavar="N", help="translations to compare"
-    )
-    web.add_argument("--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de")
-    for command in (data, train):
+    parsers["challenge"].add_argument("overrides", nargs="*", metavar="decoding.key=value")
+    for name, command in parsers.items():
+        if name not in ("data", "train"):
+            command.add_argument(
+                "--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de"
+            )
+            continue
         command.add_argument(
             "--config",
             type=Path,
@@ -77,50 +81,60 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> None:
-    """Prints each measurement as a JSON line, then a table."""
-    arguments = parse_arguments()
-    from benchmarks.data import measure_data
-    from benchmarks.report import print_row
-    from benchmarks.train import measure_training
+def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Runs the chosen benchmark and returns its measurements."""
     from transformer_tf.config import load_config
-    from transformer_tf.utils.tables import table
 
-    if arguments.command in ("decode", "exported", "start", "web", "copying"):
-        import_keras_quietly()
-        from transformer_tf.checkpoint import find_checkpoint
+    if arguments.command == "data":
+        from benchmarks.data import measure_data
 
-        folder = find_checkpoint(ROOT, arguments.checkpoint)
+        return measure_data(load_config(arguments.config, arguments.overrides), arguments.pairs)
+    if arguments.command == "train":
+        from benchmarks.train import measure_training
+
+        config = load_config(arguments.config, [*ARTICLE_SIZES, *arguments.overrides])
+        return measure_training(config, arguments.rounds)
+    import_keras_quietly()
+    from transformer_tf.checkpoint import find_checkpoint
+
+    folder = find_checkpoint(ROOT, arguments.checkpoint)
     if arguments.command == "decode":
         from benchmarks.decode import measure_decoding
 
-        measurements = measure_decoding(folder, arguments.rounds)
-    elif arguments.command == "exported":
+        return measure_decoding(folder, arguments.rounds)
+    if arguments.command == "exported":
         from benchmarks.exported import measure_exported
 
-        measurements = measure_exported(
-            folder, ROOT / "examples" / "translate_onnx.py", arguments.rounds
-        )
-    elif arguments.command == "start":
+        return measure_exported(folder, ROOT / "examples" / "translate_onnx.py", arguments.rounds)
+    if arguments.command == "start":
         from benchmarks.start import measure_start
 
-        measurements = measure_start(folder, ROOT / "scripts" / "translate.py", arguments.rounds)
-    elif arguments.command == "copying":
-        from benchmarks.copying import measure_copying
-
-        measurements = measure_copying(folder, arguments.sentences, arguments.beam_size)
-    elif arguments.command == "web":
+        return measure_start(folder, ROOT / "scripts" / "translate.py", arguments.rounds)
+    if arguments.command == "web":
         from benchmarks.web import measure_web
 
-        measurements = measure_web(folder, arguments.rounds, arguments.sentences)
-    elif arguments.command == "data":
-        config = load_config(arguments.config, arguments.overrides)
-        measurements = measure_data(config, arguments.pairs)
-    else:
-        config = load_config(arguments.config, [*ARTICLE_SIZES, *arguments.overrides])
-        measurements = measure_training(config, arguments.rounds)
+        return measure_web(folder, arguments.rounds, arguments.sentences)
+    if arguments.command == "copying":
+        from benchmarks.copying import measure_copying
+
+        return measure_copying(folder, arguments.sentences, arguments.beam_size)
+    if arguments.command == "challenge":
+        from benchmarks.challenge import measure_challenge
+
+        return measure_challenge(folder, arguments.file, arguments.overrides)
+    from benchmarks.alignment_error import measure_alignments
+
+    return measure_alignments(folder)
+
+
+def main() -> None:
+    """Prints each measurement as a JSON line, then a table."""
+    arguments = parse_arguments()
+    from benchmarks.report import print_row
+    from transformer_tf.utils.tables import table
+
     rows = []
-    for row in measurements:
+    for row in measure(arguments):
         print_row(row)
         rows.append(row)
     print(table(rows))

@@ -114,7 +114,7 @@ def test_the_commands(run, checkpoint):
     said = run(commands["translate"], "A tree.", "--checkpoint", checkpoint)
     assert len(said.splitlines()) == 1
     assert "training.max_epochs" in run(commands["train"], "--help")
-    assert "--alignments" in run(commands["evaluate"], "--help")
+    assert "--resamples" in run(commands["evaluate"], "--help")
     assert "saved-model" in run(commands["export"], "--help")
     how = run("-c", "from transformer_tf.utils.startup import command_line as f; print(f('train'))")
     assert how.strip() == "transformer-tf-train"

@@ -46,32 +46,13 @@ def test_files_as_text_and_as_json(run):
     assert len(found["worst"]) == 2
 
 
-def test_challenges(run, tmp_path):
-    (tmp_path / "hard.tsv").write_text("# remark\nname\tA tree.\t(?s).*\nname\tX\t\\d{99}\n")
-    status, out, _ = run("--challenge", "hard.tsv")
-    assert status == 0
-    assert "+ A tree." in out and "- X" in out
-    assert out.splitlines()[-1].split() == ["all", "1", "2"]
-    status, out, _ = run("--challenge", "hard.tsv", "--json")
-    assert [each["sound"] for each in json.loads(out)["answers"]] == [True, False]
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         (["--source", "en.txt"], 2, "--source and --reference go together"),
         ([*FILES, "--split", "test"], 2, "give --split or files, not both"),
-        (["--alignments", "--split", "test"], 2, "--alignments brings its own sentences"),
-        (["--alignments", "--lowercase"], 2, "--alignments cannot be combined with --lowercase"),
-        (
-            ["--challenge", "one.txt", "--worst", "3"],
-            2,
-            "--challenge cannot be combined with --worst",
-        ),
         (["--worst", "-1"], 2, "at least 0"),
         (["--resamples", "1"], 2, "0 or at least 2"),
-        (["--challenge", "one.txt"], 1, "one.txt: line 1 is not kind, sentence and regular"),
-        (["--challenge", "no.tsv"], 1, "Cannot read no.tsv"),
         (["--source", "en.txt", "--reference", "one.txt"], 1, "has 2 lines and one.txt 1; each"),
         (["--source", "no.txt", "--reference", "de.txt"], 1, "Cannot read no.txt"),
         (["--split", "validation"], 1, "validation.tsv"),

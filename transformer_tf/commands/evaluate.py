@@ -7,11 +7,8 @@ from pathlib import Path
 
 from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
 from transformer_tf.config import load_saved_config
-from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.errors import DataError
 from transformer_tf.utils.startup import run_command
-
-# The options for scores against references, with their defaults.
-SCORING = {"lowercase": False, "moses": False, "worst": 10, "resamples": 1000}
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -42,29 +39,16 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--worst",
         type=int,
-        default=SCORING["worst"],
+        default=10,
         metavar="N",
         help="show the N worst sentences (10)",
     )
     parser.add_argument(
         "--resamples",
         type=int,
-        default=SCORING["resamples"],
+        default=1000,
         metavar="N",
         help="bootstrap samples behind the confidence intervals (1000); 0 for none",
-    )
-    parser.add_argument(
-        "--alignments",
-        action="store_true",
-        help="score word alignments on the phrasebook (English and German) instead, "
-        "and find the heads that align best",
-    )
-    parser.add_argument(
-        "--challenge",
-        type=Path,
-        metavar="FILE",
-        help="translate hard sentences instead, such as examples/challenge.tsv, and count the "
-        "translations that match the patterns in the file",
     )
     parser.add_argument(
         "overrides",
@@ -77,16 +61,6 @@ def parse_arguments() -> argparse.Namespace:
         parser.error("--source and --reference go together")
     if arguments.source and arguments.split:
         parser.error("give --split or files, not both")
-    for name in ("alignments", "challenge"):
-        if not getattr(arguments, name):
-            continue
-        if arguments.source or arguments.split:
-            parser.error(f"--{name} brings its own sentences: leave out --split and files")
-        for other, default in SCORING.items():
-            if getattr(arguments, other) != default:
-                parser.error(f"--{name} cannot be combined with --{other}")
-    if arguments.alignments and arguments.challenge:
-        parser.error("give --alignments or --challenge, not both")
     if arguments.worst < 0 or arguments.resamples < 0 or arguments.resamples == 1:
         parser.error("--worst must be at least 0, and --resamples 0 or at least 2")
     return arguments
@@ -116,42 +90,28 @@ def main() -> None:
     if arguments.moses:
         check_moses()
     (folder,) = chosen_checkpoints(arguments)
-    pairs = []
-    if not (arguments.alignments or arguments.challenge):
-        pairs = read_pairs(arguments, folder)
-    from transformer_tf.evaluation.alignment_error import AlignmentReport, evaluate_alignments
-    from transformer_tf.evaluation.challenge import ChallengeReport, challenge, read_challenges
-    from transformer_tf.evaluation.report import Report, report
+    pairs = read_pairs(arguments, folder)
+    from transformer_tf.evaluation.report import report
     from transformer_tf.translator import Translator
 
     translator = Translator.load(folder, arguments.overrides)
-    data = load_saved_config(folder / "config.yaml").data
-    found: Report | AlignmentReport | ChallengeReport
-    title = str(folder)
-    if arguments.alignments:
-        languages = data.source_language, data.target_language
-        if sorted(languages) != ["de", "en"]:
-            raise ConfigError(f"The phrasebook is English and German, unlike {folder}")
-        found = evaluate_alignments(translator, from_german=languages[0] == "de")
-    elif arguments.challenge:
-        found = challenge(translator, read_challenges(arguments.challenge))
-    else:
-        found = report(
-            translator,
-            [sentence for sentence, _ in pairs],
-            [reference for _, reference in pairs],
-            arguments.lowercase,
-            arguments.resamples,
-            arguments.worst,
-            data.target_language if arguments.moses else None,
-            progress=True,
-        )
-        origin = arguments.source or f"{arguments.split or 'test'} split"
-        title = f"{folder}, {origin}"
+    target_language = load_saved_config(folder / "config.yaml").data.target_language
+    sources, references = zip(*pairs, strict=True)
+    found = report(
+        translator,
+        sources,
+        references,
+        arguments.lowercase,
+        arguments.resamples,
+        arguments.worst,
+        target_language if arguments.moses else None,
+        progress=True,
+    )
     if arguments.json:
         print(json.dumps({"checkpoint": str(folder), **dataclasses.asdict(found)}))
     else:
-        print(f"{title}\n{found.summary()}")
+        origin = arguments.source or f"{arguments.split or 'test'} split"
+        print(f"{folder}, {origin}\n{found.summary()}")
 
 
 def command() -> int:

@@ -352,7 +352,8 @@ def note_language(translator, texts: list[str]) -> bool:
     from transformer_tf.commands.input_language import language_note
 
     known_words = translator.source_tokenizer.known_words
-    note = language_note(texts, *translator.languages, known_words=known_words)
+    source, target = translator.languages
+    note = language_note(texts, source, target, known_words)
     if note:
         print(f"note: {note}", file=sys.stderr)
     return note is not None

@@ -238,7 +238,7 @@ class DecodingConfig:
         alignment_layer: The decoder layer to align with, from 1; None for the last.
         alignment_heads: The heads of that layer, from 1, to average; empty for all.
         alignment_query: The decoder position whose attention aligns a word: the one that produces
-            it (`output`) or the next one, which reads it (`input`). `evaluate.py --alignments`
+            it (`output`) or the next one, which reads it (`input`). `benchmark.py alignment`
             finds the best setting.
         restore: Whether to restore capitals and digits in the translations of `bpemb` models,
             which are in lower case with every digit a 0. A truecaser restores the capitals, the

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,8 @@ from transformer_tf.attention_maps.alignments import (
     link_words,
     mean_of_heads,
 )
+from transformer_tf.config import load_saved_config
+from transformer_tf.errors import ConfigError
 from transformer_tf.text.corpora.phrasebook import Phrase, load_phrasebook
 from transformer_tf.translator import Translator
 
@@ -70,8 +74,8 @@ def choose_heads(
         The heads and their alignment error rate.
     """
     candidates: list[tuple[float, AlignmentHeads]] = []
-    for query, of_pairs in weights.items():
-        num_layers, num_heads = of_pairs[0].shape[:2]
+    for query, pairs in weights.items():
+        num_layers, num_heads = pairs[0].shape[:2]
         for layer in range(1, num_layers + 1):
             lowest_error, chosen = np.inf, AlignmentHeads(layer, (), query)
             while remaining := set(range(1, num_heads + 1)) - set(chosen.heads):
@@ -81,7 +85,7 @@ def choose_heads(
                 ]
                 errors = [
                     alignment_error_rate(
-                        [link_words(mean_of_heads(pair, choice)) for pair in of_pairs],
+                        [link_words(mean_of_heads(pair, choice)) for pair in pairs],
                         sure,
                         possible,
                     )
@@ -96,91 +100,63 @@ def choose_heads(
     return choice, error
 
 
-@dataclasses.dataclass(frozen=True)
-class AlignmentReport:
-    """How well a translator's cross-attention aligns the words of the phrasebook.
-
-    Attributes:
-        configured: The heads in the translator's configuration.
-        chosen: The heads that align the validation pairs best.
-        pairs: Number of validation pairs and of test pairs.
-        configured_errors: Alignment error rates of the configured heads on validation and test.
-        chosen_errors: Those of the chosen heads.
-    """
-
-    configured: AlignmentHeads
-    chosen: AlignmentHeads
-    pairs: tuple[int, int]
-    configured_errors: tuple[float, float]
-    chosen_errors: tuple[float, float]
-
-    def summary(self) -> str:
-        """Formats the report; the last line has the keys for a configuration."""
-        chosen = self.chosen
-        return "\n".join(
-            [
-                f"{self.pairs[0]} validation and {self.pairs[1]} test pairs of the phrasebook, "
-                "decoder inputs from the references",
-                "alignment error rate, validation and test",
-                "  as configured  {:.4f}  {:.4f}".format(*self.configured_errors),
-                "  best heads     {:.4f}  {:.4f}".format(*self.chosen_errors),
-                f"decoding.alignment_layer={chosen.layer} "
-                f"decoding.alignment_heads={_compact(chosen.heads)} "
-                f"decoding.alignment_query={chosen.query}",
-            ]
-        )
-
-
-def _compact(numbers: Sequence[int]) -> str:
-    return f"[{','.join(map(str, numbers))}]"
-
-
-def evaluate_alignments(translator: Translator, from_german: bool = False) -> AlignmentReport:
+def measure_alignments(folder: Path) -> Iterator[dict[str, Any]]:
     """Compares word alignments with the gold alignments of the phrasebook.
 
     The decoder reads the reference translations, for which gold alignments exist. Heads are chosen
     on the validation pairs and measured on the test pairs.
 
     Args:
-        translator: A translator from English to German.
-        from_german: Whether it translates from German to English instead.
+        folder: A checkpoint between English and German.
+
+    Yields:
+        Alignment error rates on validation and test: of the heads in the configuration, and of the
+        heads that align the validation pairs best.
+
+    Raises:
+        ConfigError: If the checkpoint has other languages.
     """
+    translator = Translator.load(folder)
+    data = load_saved_config(folder / "config.yaml").data
+    if {data.source_language, data.target_language} != {"en", "de"}:
+        raise ConfigError(f"The phrasebook is English and German, unlike {folder}")
+    phrases = load_phrasebook()
+    if data.source_language == "de":
+        phrases = [_reversed(phrase) for phrase in phrases]
+    validation, test = (
+        _Measured(translator, [phrase for phrase in phrases if phrase.split == split])
+        for split in ("validation", "test")
+    )
     options = translator.options
     configured = AlignmentHeads(
         options.alignment_layer, options.alignment_heads, options.alignment_query
     )
-    phrases = load_phrasebook()
-    weights: dict[str, dict[Query, list[np.ndarray]]] = {}
-    gold = {}
-    for split in ("validation", "test"):
-        pairs = [phrase for phrase in phrases if phrase.split == split]
-        if from_german:
-            pairs = [_reversed(pair) for pair in pairs]
-        targets = [translator.target_tokenizer.encode(pair.target) for pair in pairs]
-        sources = [pair.source for pair in pairs]
-        weights[split] = {
+    best, _ = choose_heads(validation.weights, validation.sure, validation.possible)
+    for name, heads in (("configured", configured), ("best", best)):
+        yield {
+            "choice": name,
+            **dataclasses.asdict(heads),
+            "validation": validation.error(heads),
+            "test": test.error(heads),
+        }
+
+
+class _Measured:
+    """The attention of a translator to sentence pairs with gold alignments."""
+
+    def __init__(self, translator: Translator, phrases: Sequence[Phrase]) -> None:
+        sources = [phrase.source for phrase in phrases]
+        targets = [translator.target_tokenizer.encode(phrase.target) for phrase in phrases]
+        self.weights = {
             query: list(translator.attend_words(sources, targets, query)) for query in QUERIES
         }
-        gold[split] = pairs
+        self.sure = [phrase.sure for phrase in phrases]
+        self.possible = [phrase.possible for phrase in phrases]
 
-    def error(choice: AlignmentHeads, split: str) -> float:
-        found = [link_words(mean_of_heads(pair, choice)) for pair in weights[split][choice.query]]
-        return alignment_error_rate(
-            found, [each.sure for each in gold[split]], [each.possible for each in gold[split]]
-        )
-
-    chosen, _ = choose_heads(
-        weights["validation"],
-        [each.sure for each in gold["validation"]],
-        [each.possible for each in gold["validation"]],
-    )
-    return AlignmentReport(
-        configured,
-        chosen,
-        (len(gold["validation"]), len(gold["test"])),
-        (error(configured, "validation"), error(configured, "test")),
-        (error(chosen, "validation"), error(chosen, "test")),
-    )
+    def error(self, heads: AlignmentHeads) -> float:
+        """Returns the alignment error rate of some heads."""
+        found = [link_words(mean_of_heads(pair, heads)) for pair in self.weights[heads.query]]
+        return alignment_error_rate(found, self.sure, self.possible)
 
 
 def _reversed(phrase: Phrase) -> Phrase:
