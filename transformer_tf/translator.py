@@ -304,6 +304,7 @@ class Translator:
             source_language=self.languages[0],
             target_language=self.languages[1],
             alignment_heads=heads.maps(len(scores["cross"])),
+            alignment_query=heads.query,
         )
 
     def attend_words(

@@ -26,7 +26,7 @@ def test_each_target_word_is_linked_with_its_most_attended_source_word():
         (AlignmentHeads(3, (1, 5)), [(2, 0), (2, 4)]),
         (AlignmentHeads(None, (2,)), [(3, 1)]),
         (AlignmentHeads(3), []),
-        (AlignmentHeads(3, (1, 5), "input"), []),
+        (AlignmentHeads(3, (1, 5), "input"), [(2, 0), (2, 4)]),
     ],
 )
 def test_the_maps_of_alignment_heads(heads, expected):

@@ -190,8 +190,10 @@ def test_pointing_at_a_word_lights_its_row_and_its_tokens(open_page):
     label = [token.removeprefix("▁") for token in SOURCE][best]
     for place in ("#map th[data-row='2']", "#target-tokens .chip >> nth=2"):
         page.hover(place)
-        assert lit(page) == ["wachsen"]
-        assert status(page).startswith(f"“wachsen” looks at: {label} ")
+        assert lit(page) == ["ten ▸ wachsen"]
+        assert status(page).startswith(
+            f"After “ten”, choosing the next word (it will be “wachsen”), it looks at: {label} "
+        )
         assert told(page) == pytest.approx(row[best], abs=STEP)
         weights = page.locator("#source-tokens .chip").evaluate_all(
             "all => all.map((e) => Number(e.style.getPropertyValue('--weight')))"
@@ -217,7 +219,7 @@ def test_the_axes_name_the_languages(open_page):
     page = open_page([make_sentence()])
     assert page.locator(".card h2").all_text_contents() == ["English", "German"]
     axes = page.locator("#map .axis")
-    assert axes.all_text_contents() == ["English, looked at →", "German, as it is said ↓"]
+    assert axes.all_text_contents() == ["English, looked at →", "German, read ▸ chosen ↓"]
     page.click("[data-kind='encoder']")
     assert axes.all_text_contents() == ["English, looked at →", "English, looking ↓"]
 
@@ -227,7 +229,7 @@ def test_tokens_light_up_by_what_the_decoder_has_read(open_page):
     page = open_page([make_attention("decoder", scores, TARGET, READ)])
     chips = page.locator("#target-tokens .chip")
     chips.nth(3).hover()
-    assert status(page).startswith("“.” looks at: ")
+    assert status(page).startswith("After “wachsen”, choosing the next token (it will be “.”), ")
     weights = chips.evaluate_all(
         "all => all.map((e) => Number(e.style.getPropertyValue('--weight')))"
     )
@@ -241,7 +243,10 @@ def test_pointing_at_a_cell_tells_its_weight(open_page):
     page = open_page([sentence])
     cell(page, 0, 1).hover()
     weight = sentence.scores["cross"][opened(page)][0, 1]
-    assert status(page).startswith("“Gär” looks at “Gar”: ")
+    assert status(page) == (
+        "At the start, choosing the next sub-word (it will be “Gär”), it looks at “Gar”: "
+        f"{told(page):.2f}"
+    )
     assert told(page) == pytest.approx(weight, abs=STEP)
 
 
@@ -264,10 +269,10 @@ def test_whole_words_without_start_and_end(open_page):
     page.check("#words")
     page.uncheck("#special")
     texts = page.locator("#map th[data-row], #map th[data-column]").all_text_contents()
-    assert texts == ["Gardens", "grow.", "Gärten", "wachsen."]
+    assert texts == [*("Gardens", "grow.", "<start> ▸ Gärten", "Gärten ▸ wachsen.")]
     cell(page, 0, 0).hover()
     weight = sentence.scores["cross"][opened(page)][0:2, 1:3].sum(axis=1).mean()
-    assert status(page).startswith("“Gärten” looks at “Gardens”: ")
+    assert "(it will be “Gärten”), it looks at “Gardens”: " in status(page)
     assert told(page) == pytest.approx(weight, abs=2 * STEP)
 
 
@@ -284,7 +289,8 @@ def test_words_are_those_of_the_pictures(open_page, tokens, words):
     scores = softmax((1, 1, len(tokens), len(tokens)))
     page = open_page([make_attention("cross", scores, tokens, tokens)])
     page.check("#words")
-    assert page.locator("#map th[data-row]").all_text_contents() == words
+    labels = page.locator("#map th[data-row] .said").all_text_contents()
+    assert labels == words
     assert words == [write_word([tokens[i] for i in group]) for group in group_words(tokens)]
 
 
@@ -292,7 +298,8 @@ def test_the_bytes_of_a_character_stay_together(open_page):
     tokens = ["▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "<0xC3>", "<0xA4>"]
     scores = softmax((1, 1, 7, 7))
     page = open_page([make_attention("cross", scores, tokens, tokens)])
-    assert page.locator("#map th[data-row]").all_text_contents() == ["▁", "😀", "ä"]
+    labels = page.locator("#map th[data-row]").all_text_contents()
+    assert labels == ["<start> ▸ ▁", "▁ ▸ 😀", "😀 ▸ ä"]
 
 
 def test_the_keyboard_alone_is_enough(open_page):
@@ -306,11 +313,11 @@ def test_the_keyboard_alone_is_enough(open_page):
     page.focus("#map")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowUp"):
         page.keyboard.press(key)
-    assert lit(page) == ["<start>", "Gär"]
+    assert lit(page) == ["<start>", "<start> ▸ Gär"]
     page.keyboard.press("ArrowLeft")  # beyond the first column: the whole row
     page.keyboard.press("ArrowUp")  # not beyond both
-    assert lit(page) == ["Gär"]
-    assert status(page).startswith("“Gär” looks at: ")
+    assert lit(page) == ["<start> ▸ Gär"]
+    assert status(page).startswith("At the start, choosing the next sub-word ")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     assert lit(page) == ["<start>"]
@@ -322,7 +329,7 @@ def test_the_keyboard_alone_is_enough(open_page):
     assert lit(page) == ["Gar"]
     page.keyboard.press("Tab")  # to the next row of tokens
     page.keyboard.press("ArrowRight")
-    assert lit(page) == ["ten"]
+    assert lit(page) == ["Gär ▸ ten"]
 
 
 def test_several_sentences(open_page):
@@ -344,7 +351,7 @@ def test_a_phone_needs_no_scrolling_sideways(open_page, tmp_path, scheme):
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.tap("#map th[data-row='0']")
-    assert lit(page) == ["Gär"]
+    assert lit(page) == ["<start> ▸ Gär"]
 
     def background():
         channels = re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).background"))
@@ -365,7 +372,7 @@ def test_sixty_tokens_stay_in_sight(open_page):
     for _ in range(60):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowRight")
-    assert status(page).startswith("“w59” looks at “w59”")
+    assert "(it will be “w59”), it looks at “w59”" in status(page)
     inside = "e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.left >= 0"
     inside += " && r.bottom <= innerHeight && r.right <= innerWidth; }"
     assert page.locator("#map td.cursor").evaluate(inside)

@@ -37,13 +37,7 @@ class AlignmentHeads:
     query: Query = "output"
 
     def maps(self, num_layers: int) -> list[tuple[int, int]]:
-        """Returns layer and head, from 0, of the heads whose maps show the alignment.
-
-        Only heads that are named count. With the query `input` there are none, since their maps
-        have the weights of a word in the row of the next word.
-        """
-        if self.query == "input":
-            return []
+        """Returns layer and head, from 0, of the heads that are named."""
         return [((self.layer or num_layers) - 1, head - 1) for head in self.heads]
 
 

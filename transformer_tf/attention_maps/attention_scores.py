@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from transformer_tf.attention_maps.alignments import Query
 from transformer_tf.attention_maps.words import (
     group_words,
     is_special,
@@ -64,6 +65,7 @@ class Attention:
         target_language: Name of the target language.
         alignment_heads: Layer and head, from 0, of the cross-attention heads that align words; a
             page opens on the clearest of them.
+        alignment_query: The query of a target word in these heads, as in `AlignmentHeads`.
     """
 
     source: str
@@ -75,6 +77,7 @@ class Attention:
     source_language: str = "Source"
     target_language: str = "Target"
     alignment_heads: Sequence[tuple[int, int]] = ()
+    alignment_query: Query = "output"
 
     def __repr__(self) -> str:
         sizes = (f"{kind} {len(s)} × {s.shape[1]}" for kind, s in self.scores.items())

@@ -62,6 +62,7 @@ def render_page(attentions: Sequence[Attention]) -> str:
                     "target": attention.target_language,
                 },
                 "alignmentHeads": list(attention.alignment_heads),
+                "alignmentQuery": attention.alignment_query,
                 "maps": {kind: _map(attention, kind) for kind in attention.scores},
             }
             for attention in attentions

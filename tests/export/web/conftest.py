@@ -1,10 +1,14 @@
 import base64
+from pathlib import Path
 
 import pytest
 
 from tests.browser import chromium
 from transformer_tf.attention_maps.bundle import bundle_script
-from transformer_tf.export.web.site import FILES
+from transformer_tf.export.web.pack import pack_checkpoint
+from transformer_tf.export.web.site import FILES, listed_model, render_site
+
+CHECKPOINTS = Path(__file__).parents[3] / "checkpoints"
 
 START = """([script, pack, kernel, plain]) => {
   const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -50,3 +54,52 @@ def start_engine(browser):
         return ask
 
     return start
+
+
+@pytest.fixture(scope="package")
+def shipped_packs():
+    """The packs of the shipped models that translate in opposite directions."""
+    return {name: pack_checkpoint(CHECKPOINTS / name) for name in ("en-de", "de-en")}
+
+
+@pytest.fixture(scope="package")
+def shipped_site(shipped_packs, tmp_path_factory):
+    """The address of one file with both models."""
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    models = [listed_model(CHECKPOINTS / name) for name in shipped_packs]
+    path.write_text(render_site(models, list(shipped_packs.values())), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def shipped_page(browser, shipped_site):
+    """The page, for `fresh_page`; at the end nothing was logged."""
+    noise = []
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    page.on("console", lambda message: noise.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: noise.append(str(error)))
+    page.goto(shipped_site)
+    yield page
+    context.close()
+    assert noise == []
+
+
+@pytest.fixture
+def fresh_page(shipped_page):
+    """The page as it opens, with the first example."""
+    shipped_page.reload()
+    ready(shipped_page)
+    return shipped_page
+
+
+def ready(page):
+    """Waits until the page has translated."""
+    page.wait_for_selector("body[data-state=ready]", timeout=60_000)
+
+
+def type_text(page, text):
+    """Translates a text."""
+    page.fill("#source", text)
+    ready(page)

@@ -1,7 +1,8 @@
 import { byId, element, fill, themeColor } from "./dom.js";
 import { drawSmallMap, HeatMap } from "./heat_map.js";
 import { clearestHead, KINDS, weightsOf } from "./scores.js";
-import { entriesOf } from "./tokens.js";
+import { describeCell, describeColumn, describeRow } from "./sentences.js";
+import { entriesOf, stepsOf } from "./tokens.js";
 
 /**
  * The content of the view.
@@ -11,6 +12,8 @@ import { entriesOf } from "./tokens.js";
  * @property {import("./scores.js").Languages} languages
  * @property {[number, number][]} alignmentHeads Heads of the cross-attention to open on: layer and
  *   head, from 0.
+ * @property {"output"|"input"} alignmentQuery Which token the rows of these heads align: the one
+ *   that is chosen there, or the one that was read.
  * @property {number|null} rows Number of target rows to show; null for all.
  * @property {Set<string>} silenced Heads without output: `kind.layer.head`.
  *
@@ -40,12 +43,14 @@ export class AttentionView {
     this.chosen = false; // whether a head was chosen, by the user or as the clearest
     /** @type {Shown|null} */
     this.shown = null;
-    /** @type {import("./tokens.js").Entry[]} */
+    /** @type {import("./sentences.js").Row[]} */
     this.queries = [];
     /** @type {import("./tokens.js").Entry[]} */
     this.keys = [];
     /** @type {number[][]} */
     this.weights = [];
+    /** @type {number[]|null} The weight of each row at start and end, if these are hidden. */
+    this.rests = null;
     /** @type {Map<string, HTMLCanvasElement>} The small maps, reused because that is faster. */
     this.canvases = new Map();
     this.map = new HeatMap(byId("map"), (row, column) => this.point(row, column), onOpen
@@ -87,14 +92,27 @@ export class AttentionView {
       clearestHead(map, candidates, entries(map.queries), entries(map.keys));
   }
 
+  /** Whether the head is known to align words. */
+  get aligns() {
+    const { kind, layer, head } = this.state;
+    return kind === "cross" && this.shown.alignmentHeads.some(([ofLayer, number]) =>
+      ofLayer === layer && number === head);
+  }
+
+  /** Whether the head aligns the token that was read, so that it is one row below its choice. */
+  get byRead() {
+    return this.aligns && this.shown.alignmentQuery === "input";
+  }
+
   draw() {
     const { kind, words, special } = this.state;
     if (!this.shown) return;
     const { maps, rows } = this.shown;
     const map = maps[kind];
     const options = { words, special };
-    this.queries = entriesOf(map.queries, options).filter(({ positions }) =>
-      kind === "encoder" || rows === null || positions[0] < rows);
+    this.queries = kind === "encoder" ? entriesOf(map.queries, options)
+      : stepsOf(map.queries, { ...options, byRead: this.byRead })
+        .filter(({ positions }) => rows === null || positions[0] < rows);
     this.keys = entriesOf(map.keys, options);
     this.drawKinds();
     this.drawHeads(map);
@@ -109,6 +127,11 @@ export class AttentionView {
       "aria-pressed": String(kind === this.state.kind), click: () => this.choose({ kind }),
     }, KINDS[kind].title, element("span", { class: "more" }, KINDS[kind].more))));
     byId("what").textContent = KINDS[this.state.kind].what(this.shown.languages);
+    byId("aligns").textContent = !this.aligns ? "" : this.byRead
+      ? " This head aligns words: it finds the token just read."
+      : " This head aligns words: it finds the token being chosen.";
+    byId("sum").textContent = this.state.special
+      ? "each row adds up to 1." : "each row adds up to 1 with the bar “elsewhere”: start and end.";
   }
 
   /** @param {import("./scores.js").AttentionMap} map */
@@ -147,11 +170,14 @@ export class AttentionView {
     const { languages } = this.shown;
     const { rows, columns } = KINDS[kind];
     this.weights = weightsOf(map, layer, head, this.queries, this.keys);
+    this.rests = this.state.special ? null : this.weights.map((row) =>
+      Math.max(0, 1 - row.reduce((sum, weight) => sum + weight, 0)));
     byId("chosen").textContent = `Layer ${layer + 1}, head ${head + 1}`;
+    byId("map").classList.toggle("by-read", this.byRead);
     this.map.draw(this.queries, this.keys, this.weights, {
       rows: `${languages[rows.side]}, ${rows.role} ↓`,
       columns: `${languages[columns.side]}, ${columns.role} →`,
-    });
+    }, this.rests);
   }
 
   /**
@@ -160,20 +186,37 @@ export class AttentionView {
    */
   point(row, column) {
     const { queries, keys, weights } = this;
-    byId("status").textContent = describe(queries, keys, weights, row, column);
+    byId("status").textContent = this.describe(row, column);
     /** @type {Lit} */
     const lit = { source: new Map(), target: new Map() };
     const { rows, columns, ahead } = KINDS[this.state.kind];
     const only = (chosen) => (i) => (i === chosen ? 1 : 0);
+    const read = Number(this.byRead);
     if (column !== null) {
-      lit[rows.side] = spread(queries, (i) => weights[i][column], 0);
+      lit[rows.side] = spread(queries, (i) => weights[i][column], read);
       if (rows.side !== columns.side) lit[columns.side] = spread(keys, only(column), ahead);
     }
     if (row !== null) {
-      if (rows.side !== columns.side) lit[rows.side] = spread(queries, only(row), 0);
+      if (rows.side !== columns.side) lit[rows.side] = spread(queries, only(row), read);
       lit[columns.side] = spread(keys, (j) => weights[row][j], ahead);
     }
     this.onPoint(lit);
+  }
+
+  /**
+   * What the chosen row, column or cell says.
+   *
+   * @param {number|null} row
+   * @param {number|null} column
+   */
+  describe(row, column) {
+    const { queries, keys, weights, rests } = this;
+    if (!queries.length || !keys.length) return "Nothing is left to show.";
+    if (row === null && column === null) return "Point at a word, a row or a cell.";
+    if (row === null) return describeColumn(keys[column], queries, weights.map((all) => all[column]));
+    if (column === null) return describeRow(queries[row], keys, weights[row], rests?.[row] ?? 0);
+    const said = describeCell(this.state.kind, queries[row], keys[column]);
+    return `${said}: ${weights[row][column].toFixed(2)}`;
   }
 
   /**
@@ -187,7 +230,7 @@ export class AttentionView {
       positions.includes(position + ahead));
     const point = () => {
       const { rows, columns, ahead } = KINDS[this.state.kind];
-      const row = side === rows.side ? find(this.queries, 0) : -1;
+      const row = side === rows.side ? find(this.queries, Number(this.byRead)) : -1;
       const column = side === columns.side ? find(this.keys, ahead) : -1;
       if (row >= 0) this.map.point(row, null);
       else if (column >= 0) this.map.point(null, column);
@@ -211,32 +254,13 @@ export class AttentionView {
 /**
  * Spreads the weights of entries over the tokens of a side.
  *
- * @param {import("./tokens.js").Entry[]} entries
+ * @param {import("./sentences.js").Row[]} entries
  * @param {(i: number) => number} weightOf
  * @param {number} ahead Number of tokens before the first one of the side.
  */
 function spread(entries, weightOf, ahead) {
   return new Map(entries.flatMap(({ positions }, i) => positions.map((position) =>
     /** @type {[number, number]} */ ([position - ahead, weightOf(i) / positions.length]))));
-}
-
-/** Describes the chosen row, column or cell. */
-function describe(queries, keys, weights, row, column) {
-  if (!queries.length || !keys.length) return "Nothing is left to show.";
-  if (row === null && column === null) return "Point at a word, a row or a cell.";
-  const strongest = (entries, weightOf) => entries
-    .map(({ label }, i) => ({ label, weight: weightOf(i) }))
-    .sort((one, other) => other.weight - one.weight)
-    .slice(0, 4)
-    .map(({ label, weight }) => `${label} ${weight.toFixed(2)}`)
-    .join(", ");
-  if (row !== null && column !== null) {
-    return `“${queries[row].label}” looks at “${keys[column].label}”: ${
-      weights[row][column].toFixed(2)}`;
-  }
-  return row !== null
-    ? `“${queries[row].label}” looks at: ${strongest(keys, (j) => weights[row][j])}`
-    : `“${keys[column].label}” is looked at by: ${strongest(queries, (i) => weights[i][column])}`;
 }
 
 /** Moves the focus between the small maps. */

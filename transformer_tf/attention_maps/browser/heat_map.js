@@ -13,6 +13,25 @@ export function shorten(label, longest = LONGEST_LABEL) {
   return characters.length > longest ? `${characters.slice(0, longest - 1).join("")}…` : label;
 }
 
+/** @param {import("./sentences.js").Row} row */
+function rowLabel(row) {
+  if (!("read" in row)) return [shorten(row.label)];
+  const [read, said] = [row.read, row.said].map(({ label }) => shorten(label));
+  return [element("span", { class: "read" }, read), " ▸ ", element("span", { class: "said" }, said)];
+}
+
+/**
+ * A bar, because it is no key that the row looks at.
+ *
+ * @param {number} rest
+ * @param {number} row
+ */
+function restCell(rest, row) {
+  const bar = element("span", {});
+  bar.style.setProperty("--share", rest.toFixed(4));
+  return element("td", { class: "rest", "data-row": row, "aria-label": rest.toFixed(2) }, bar);
+}
+
 /**
  * A large map: a table whose cells are coloured by weight and whose headers stay visible.
  *
@@ -57,12 +76,14 @@ export class HeatMap {
   }
 
   /**
-   * @param {import("./tokens.js").Entry[]} queries
+   * @param {import("./sentences.js").Row[]} queries
    * @param {import("./tokens.js").Entry[]} keys
    * @param {number[][]} weights
    * @param {{rows: string, columns: string}} axes Titles of the axes.
+   * @param {number[]|null} rests The weights of each row that no column shows; null if there are
+   *   none.
    */
-  draw(queries, keys, weights, axes) {
+  draw(queries, keys, weights, axes, rests) {
     const { table } = this;
     [this.rows, this.columns] = [queries.length, keys.length];
     [this.row, this.column] = [null, null];
@@ -75,18 +96,20 @@ export class HeatMap {
         element("td", { class: "corner" }, element("span", { class: "axis" }, axes.rows)),
         ...keys.map(({ label, special }, column) => element("th", {
           scope: "col", "data-column": column, class: special && "special", title: label,
-        }, element("span", {}, shorten(label))))));
-    const body = element("tbody", {}, ...queries.map(({ label, special }, row) => element("tr", {},
+        }, element("span", {}, shorten(label)))),
+        rests && element("th", { scope: "col", class: "special" },
+          element("span", {}, "elsewhere"))));
+    const body = element("tbody", {}, ...queries.map((query, row) => element("tr", {},
       element("th", {
-        scope: "row", "data-row": row, class: special && "special", title: label,
-      }, shorten(label)),
+        scope: "row", "data-row": row, class: query.special && "special", title: query.label,
+      }, ...rowLabel(query)),
       ...weights[row].map((weight, column) => {
         const cell = element("td", {
           "data-row": row, "data-column": column, "aria-label": weight.toFixed(2),
         });
         cell.style.setProperty("--weight", weight.toFixed(4));
         return cell;
-      }))));
+      }), rests && restCell(rests[row], row))));
     table.replaceChildren(head, body);
     table.classList.remove("pointed");
   }

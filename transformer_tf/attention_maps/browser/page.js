@@ -20,7 +20,8 @@ function unpack(maps) {
 
 /** @param {number} index */
 function choose(index) {
-  const { source, translation, languages, alignmentHeads, ...sentence } = data.sentences[index];
+  const { source, translation, languages, alignmentHeads, alignmentQuery, ...sentence } =
+    data.sentences[index];
   const maps = unpack(sentence.maps);
   byId("source").textContent = source;
   byId("translation").textContent = translation;
@@ -34,7 +35,9 @@ function choose(index) {
   for (const side of /** @type {const} */ (["source", "target"])) {
     strips.draw(side, entries[side], (entry) => view.pointing(entry, side));
   }
-  view.show({ maps, languages, alignmentHeads, rows: null, silenced: new Set() });
+  view.show({
+    maps, languages, alignmentHeads, alignmentQuery, rows: null, silenced: new Set(),
+  });
 }
 
 byId("theme").addEventListener("click", () => {

@@ -32,17 +32,17 @@ export const KINDS = {
   },
   decoder: {
     title: "Decoder", more: " self-attention", ahead: 1, // the start token
-    rows: { side: "target", role: "as it is said" },
-    columns: { side: "target", role: "said so far" },
-    what: ({ target }) =>
-      `Each ${target} token (row) looks back at what was said before it (columns).`,
+    rows: { side: "target", role: "read ▸ chosen" },
+    columns: { side: "target", role: "read so far" },
+    what: ({ target }) => `Each ${target} token just read (row, left of ▸) looks at itself and back at `
+      + "those before it (columns), to choose the next one (right of ▸).",
   },
   cross: {
     title: "Cross", more: "-attention", ahead: 0,
-    rows: { side: "target", role: "as it is said" },
+    rows: { side: "target", role: "read ▸ chosen" },
     columns: { side: "source", role: "looked at" },
-    what: ({ source, target }) =>
-      `Each ${target} token (row) looks at the ${source} sentence (columns).`,
+    what: ({ source, target }) => `After each ${target} token (row, left of ▸), the decoder looks at the `
+      + `${source} sentence (columns), to choose the next one (right of ▸).`,
   },
 };
 

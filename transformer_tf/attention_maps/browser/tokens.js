@@ -1,7 +1,8 @@
 /** Makes sub-words readable, and groups them into words. */
 
 const MARK_OF_WORD = "▁"; // SentencePiece puts it where a word begins
-const ADDED = ["<start>", "<end>", "<pad>"];
+const START = "<start>";
+const ADDED = [START, "<end>", "<pad>"];
 const BLANKS = ["<0x09>", "<0x0A>", "<0x0B>", "<0x0C>", "<0x0D>", "<0x20>"];
 
 /**
@@ -12,6 +13,13 @@ const BLANKS = ["<0x09>", "<0x0A>", "<0x0B>", "<0x0C>", "<0x0D>", "<0x20>"];
  * @property {number[]} positions The positions of the tokens.
  * @property {boolean} special Whether it is not part of the text, such as `<start>`.
  * @property {boolean} joined Whether it continues the word before it.
+ */
+
+/**
+ * A row of a map of the decoder, whose query stands after one token and chooses the next one.
+ *
+ * @typedef {Entry & {read: Entry, said: Entry, noun: "word"|"sub-word"|"token"}} Step The noun is
+ *   what is chosen.
  */
 
 /** @param {string} token */
@@ -42,6 +50,15 @@ export function writeWord(tokens) {
     bytes = [];
   }
   return text.replaceAll(MARK_OF_WORD, "").trim() || MARK_OF_WORD;
+}
+
+/**
+ * The text of tokens, with spaces between words.
+ *
+ * @param {string[]} tokens
+ */
+export function writeText(tokens) {
+  return groupWords(tokens).map((group) => writeWord(group.map((i) => tokens[i]))).join(" ");
 }
 
 /**
@@ -101,4 +118,36 @@ export function entriesOf(tokens, { words, special }) {
         && !isSpecial(tokens[positions[0] - 1]);
       return { label, positions, special: isSpecial(first), joined };
     });
+}
+
+/**
+ * The rows of a map of the decoder.
+ *
+ * @param {string[]} said The tokens that the queries choose.
+ * @param {{words: boolean, special: boolean, byRead: boolean}} options `byRead`: a row is a token
+ *   that was read, instead of one that is chosen. This matters for words of several tokens.
+ * @returns {Step[]} Their labels have both tokens: `Vater ▸ hat`.
+ */
+export function stepsOf(said, { words, special, byRead }) {
+  const read = [START, ...said.slice(0, -1)];
+  const [before, after] = [read, said].map((tokens) => entriesOf(tokens, { words, special: true }));
+  const indexAt = (entries, position) =>
+    entries.findIndex(({ positions }) => positions.includes(position));
+  return entriesOf(byRead ? read : said, { words, special }).map((entry) => {
+    const index = indexAt(after, entry.positions.at(-1));
+    const [from, to] = [before[indexAt(before, entry.positions[0])], after[index]];
+    const noun = nounOf(to, after[index + 1]);
+    return { ...entry, read: from, said: to, noun, label: `${from.label} ▸ ${to.label}` };
+  });
+}
+
+/**
+ * @param {Entry} entry
+ * @param {Entry} [next] The entry after it.
+ * @returns {Step["noun"]}
+ */
+function nounOf(entry, next) {
+  const hasLetters = ({ label }) => /[\p{L}\p{N}]/u.test(label);
+  if (entry.special || !hasLetters(entry)) return "token";
+  return entry.joined || (next?.joined && hasLetters(next)) ? "sub-word" : "word";
 }

@@ -135,6 +135,7 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
         "alignment_heads": AlignmentHeads(
             decoding.alignment_layer, decoding.alignment_heads, decoding.alignment_query
         ).maps(config.model.num_decoder_layers or config.model.num_layers),
+        "alignment_query": decoding.alignment_query,
         "max_source_length": config.data.max_length,
         "languages": {
             "source": config.data.source_language,

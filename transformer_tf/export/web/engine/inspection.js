@@ -39,17 +39,17 @@ export function cellOf(translator, { kind, layer, head, row, column, ...request 
   const { d_model: depth, num_heads: heads } = translator.transformer.model;
   const headDim = depth / heads;
   const part = (vector) => vector.slice(head * headDim, (head + 1) * headDim);
-  const seen = kind === "decoder" ? row + 1 : undefined;
-  const keys = traced.memory.keys.slice(0, seen).map(part);
+  const { keys, values, mask } = traced.memory;
+  const masked = keys.map((_, j) => (kind === "decoder" ? j > row : !(mask?.[j] ?? true)));
   const query = part(traced.queries[row]);
-  const products = keys.map((key) => key.reduce((sum, number, i) => sum + number * query[i], 0));
+  const products = keys.map((key) =>
+    part(key).reduce((sum, number, i) => sum + number * query[i], 0));
   const scaled = products.map((product) => product / Math.sqrt(headDim));
-  const weights = Float64Array.from(scaled, (score, j) =>
-    (traced.memory.mask?.[j] ?? true ? score : -Infinity));
+  const weights = Float64Array.from(scaled, (score, j) => (masked[j] ? -Infinity : score));
   softmax(weights);
   return {
-    query, key: keys[column], value: part(traced.memory.values[column]),
-    product: products[column], headDim, scaled, weights,
+    query, key: part(keys[column]), value: part(values[column]),
+    product: products[column], headDim, scaled, masked, weights,
   };
 }
 

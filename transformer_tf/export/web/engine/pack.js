@@ -12,6 +12,8 @@
  * @property {any} decoding The search options.
  * @property {[number, number][]} alignment_heads Heads of the cross-attention that align words:
  *   layer and head, from 0.
+ * @property {"output"|"input"} alignment_query Which token their rows align: the one that is chosen
+ *   there, or the one that was read.
  * @property {number} max_source_length Maximum number of sub-words of a sentence.
  * @property {ConstructorParameters<typeof import("./slots.js").Slots>[0]|null} slots
  * @property {{source: any, target: any}} tokenizers

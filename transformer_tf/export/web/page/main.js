@@ -55,6 +55,7 @@ function draw() {
       source: languageName(model.languages.source), target: languageName(model.languages.target),
     },
     alignmentHeads: model.alignment_heads,
+    alignmentQuery: model.alignment_query,
     rows: session.rows,
     silenced: session.silenced,
   });

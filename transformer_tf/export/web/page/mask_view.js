@@ -6,15 +6,17 @@ import { bar } from "./bars.js";
 const VISIBLE = 0.005; // the smallest visible difference of two bars
 
 /**
- * Shows which words of the sentence are hidden.
+ * Shows which words of the sentence are hidden. The last one cannot be: attention needs a key.
  *
  * @param {import("../../../attention_maps/browser/tokens.js").Entry[]} entries
  * @param {Set<number>} hidden Positions.
  * @param {(positions: number[]) => void} onToggle
  */
 export function showHidden(entries, hidden, onToggle) {
+  const shown = entries.filter(({ positions }) => !hidden.has(positions[0]));
   fill(byId("hide"), ...chipsOf(entries, ({ positions }) => ({
     "aria-pressed": String(hidden.has(positions[0])),
+    disabled: shown.length === 1 && positions === shown[0].positions,
     class: hidden.has(positions[0]) && "hidden-token",
     click: () => onToggle(positions),
   })));
@@ -35,7 +37,7 @@ export function showEffect(tokens, before, after, isChanged) {
   })));
   const largest = Math.max(...differences);
   byId("mask-summary").textContent = !isChanged
-    ? "The masks are as in training."
+    ? "No mask is changed."
     : largest < 1e-6 ? "Nothing changes: the largest difference is below 0.000001."
       : `The largest difference is ${largest.toFixed(3)}. A thin line marks the old probability.`;
 }

@@ -1,5 +1,5 @@
 import { byId, fill } from "../../../attention_maps/browser/dom.js";
-import { writeWord } from "../../../attention_maps/browser/tokens.js";
+import { writeText, writeWord } from "../../../attention_maps/browser/tokens.js";
 import { bar } from "./bars.js";
 
 /**
@@ -12,7 +12,7 @@ import { bar } from "./bars.js";
  */
 export function showNext(result, position, forced, onForce) {
   const before = result.maps.decoder.keys.slice(1, position + 1);
-  const said = before.length ? `after “… ${writeWord(before.slice(-3))}”` : "at the beginning";
+  const said = before.length ? `after “… ${writeText(before.slice(-3))}”` : "at the beginning";
   byId("next-title").textContent = `Token ${position + 1}, ${said}`;
   byId("unforce").disabled = !forced;
   fill(byId("next-tokens"), ...result.next[position].map(({ id, token, probability }, rank) =>

@@ -1,0 +1,113 @@
+"""What the page says about its numbers is true."""
+
+import re
+
+import pytest
+
+from tests.export.web.conftest import ready, type_text
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def engine(start_engine, shipped_packs):
+    return start_engine(shipped_packs["en-de"])
+
+
+def status(page):
+    return page.text_content("#status")
+
+
+def cell(page, row, column):
+    return page.locator(f"#map td[data-row='{row}'][data-column='{column}']")
+
+
+def test_rows_say_what_was_read_and_what_is_chosen(fresh_page):
+    page = fresh_page
+    rows = page.locator("#map th[data-row]").all_text_contents()
+    assert rows[:3] == ["<start> ▸ Mein", "Mein ▸ Vater", "Vater ▸ hat"]
+    page.hover("#target-tokens .chip >> nth=2")
+    assert status(page).startswith("After “Vater”, choosing the next word (it will be “hat”), ")
+    page.hover("#target-tokens .chip >> nth=0")
+    assert status(page).startswith("At the start, choosing the next word (it will be “Mein”), ")
+
+
+def test_a_decoder_token_looks_at_itself_and_never_ahead(fresh_page, engine):
+    page, said = fresh_page, fresh_page.text_content("#translation")
+    page.click("[data-kind=decoder]")
+    cell(page, 2, 2).hover()
+    assert status(page).startswith(
+        "“Vater” looks at itself, choosing the next word (it will be “hat”)"
+    )
+    cell(page, 2, 4).click()
+    page.wait_for_selector("#cell-formula")
+    assert "“Vater” cannot look at “letzte”" in page.text_content("#cell h3")
+    assert page.text_content("#cell-formula").endswith("masked: −∞, so its weight is 0")
+    assert page.text_content("#translation") == said
+
+
+def test_a_padded_key_is_masked_and_all_keys_are_listed(fresh_page):
+    page = fresh_page
+    page.click("#tab-masks")
+    page.locator("#padding").fill("2")
+    page.wait_for_selector("#notice:not([hidden])")
+    ready(page)
+    page.click("#tab-attention")
+    keys = page.locator("#map th[data-column]").count()
+    cell(page, 1, keys - 1).click()
+    page.wait_for_selector("#cell-formula")
+    assert "masked: −∞" in page.text_content("#cell-formula")
+    assert "the token just read" in page.text_content("#cell")
+    rows = page.locator("#cell tbody tr")
+    assert rows.count() == keys
+    weights = [float(text) for text in rows.locator("td:last-child").all_text_contents()]
+    assert sum(weights) == pytest.approx(1, abs=0.01)
+    scores = rows.locator("td:nth-child(2)").all_text_contents()
+    assert scores[-2:] == ["masked: −∞"] * 2 and "masked: −∞" not in scores[:-2]
+
+
+def test_a_row_without_start_and_end_adds_up_with_the_rest(fresh_page):
+    page = fresh_page
+    page.click("[data-kind=encoder]")
+    page.uncheck("#special")
+    cells = page.locator("#map tbody tr >> nth=3").locator("td")
+    weights = [float(text) for text in cells.evaluate_all("all => all.map((e) => e.ariaLabel)")]
+    assert sum(weights) == pytest.approx(1, abs=0.06)
+    assert page.locator("#map td.rest").count() == page.locator("#map tbody tr").count()
+    page.check("#special")
+    assert page.locator("#map td.rest").count() == 0
+
+
+def test_german_to_english_aligns_the_word_that_was_read(fresh_page, start_engine, shipped_packs):
+    page = fresh_page
+    page.select_option("#model", label="German → English")
+    page.wait_for_function("() => document.querySelector('#source').lang === 'de'")
+    ready(page)
+    assert "finds the token just read" in page.text_content("#aligns")
+    layer, _ = map(int, re.findall(r"\d+", page.text_content("#chosen")))
+    assert layer == 1
+    words = page.locator("#target-tokens .chip").all_text_contents()
+    page.hover(f"#target-tokens .chip >> nth={words.index('father')}")
+    assert page.locator("#map th.lit .read").text_content() == "father"
+    assert re.search(r"looks at: Vater 0\.\d", status(page))
+    page.click("[data-layer='2'][data-head='0']")
+    page.hover(f"#target-tokens .chip >> nth={words.index('father')}")
+    assert page.locator("#map th.lit .said").text_content() == "father"
+
+
+def test_the_words_before_a_token_have_spaces(fresh_page):
+    page = fresh_page
+    page.click("#tab-next")
+    page.click("#target-tokens .chip >> nth=3")
+    assert page.text_content("#next-title") == "Token 4, after “… Mein Vater hat”"
+
+
+def test_the_last_word_cannot_be_hidden(fresh_page):
+    page = fresh_page
+    type_text(page, "Hello!")
+    page.click("#tab-masks")
+    chips = page.locator("#hide .chip")
+    for index in range(chips.count() - 1):
+        chips.nth(index).click()
+        ready(page)
+    assert chips.last.is_disabled()
