@@ -69,11 +69,7 @@ def main() -> None:
     import numpy as np
     from keras import ops
 
-    from transformer_tf.attention_maps import (
-        plot_positional_encoding,
-        plot_schedule,
-        save_figure,
-    )
+    from transformer_tf.plots import plot_positional_encoding, plot_schedule, save_figure
 
     if arguments.kind == "positional":
         from transformer_tf.layers.positional import positional_encoding

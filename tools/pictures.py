@@ -42,7 +42,7 @@ def main() -> None:
 
 def draw_heat_maps(folder: Path, output: Path) -> None:
     """Draws `cross.png`, the heads of the last layer, and `sheet.png`, those of all layers."""
-    from transformer_tf.attention_maps import save_figure
+    from transformer_tf.plots import save_figure
     from transformer_tf.translator import Translator
 
     attention = Translator.load(folder).attend(SENTENCE)

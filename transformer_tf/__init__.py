@@ -6,9 +6,8 @@
 'Wo ist der Bahnhof?'
 """
 
-from typing import TYPE_CHECKING
-
-from transformer_tf.utils.lazy import lazy_names
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transformer_tf.attention_maps.attention_scores import Attention
@@ -20,16 +19,19 @@ __all__ = ["Attention", "Transformer", "Translation", "Translator", "__version__
 
 __version__ = "0.2.0"
 
-# `import transformer_tf` imports no backend.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "Attention": "transformer_tf.attention_maps.attention_scores",
-        "Transformer": "transformer_tf.transformer",
-        "Translation": "transformer_tf.text.segments",
-        "Translator": "transformer_tf.translator",
-    },
-)
+_MODULES = {
+    "Attention": "transformer_tf.attention_maps.attention_scores",
+    "Transformer": "transformer_tf.transformer",
+    "Translation": "transformer_tf.text.segments",
+    "Translator": "transformer_tf.translator",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a class when it is used, because `import transformer_tf` imports no backend."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.browser import chromium
-from transformer_tf.attention_maps import render_page, save_page
 from transformer_tf.attention_maps.attention_scores import Attention
+from transformer_tf.attention_maps.page import render_page, save_page
 from transformer_tf.attention_maps.words import group_words, write_word
 
 LAYERS, HEADS = 2, 3

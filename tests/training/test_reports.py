@@ -34,14 +34,6 @@ def test_metrics_as_csv(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["metrics.csv"]
 
 
-@pytest.mark.parametrize("scores", [True, False])
-def test_curves(tmp_path, scores):
-    path = tmp_path / "curves.png"
-    reports.draw_curves(rows(4, scores), path)
-    width = int.from_bytes(path.read_bytes()[16:20], "big")
-    assert width == 675 * (3 if scores else 2)
-
-
 def test_a_validation_as_a_table():
     row = {
         "step": 1250,

@@ -133,7 +133,7 @@ def set_scores(monkeypatch, perplexity):
         "transformer_tf.training.trainer.evaluate",
         lambda *_: {"loss": 1.0, "accuracy": 0.5, "perplexity": next(values)},
     )
-    monkeypatch.setattr("transformer_tf.training.reports.draw_curves", lambda *_: None)
+    monkeypatch.setattr("transformer_tf.plots.save_figure", lambda *_: None)
 
 
 def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):

@@ -191,7 +191,7 @@ class Attention:
         Raises:
             ConfigError: As `view`, and if there are no tokens left to draw.
         """
-        from transformer_tf.attention_maps import plot_attention
+        from transformer_tf.plots.heat_map import plot_attention
 
         view = self.view(kind, layer, head, words, special)
         if not view.queries or not view.keys:

@@ -121,8 +121,8 @@ def main() -> None:
 
         group = join(arguments.coordinator, arguments.processes, arguments.process)
     import_keras_quietly()
-    from transformer_tf.attention_maps import save_figure
     from transformer_tf.evaluation.report import evaluate, write_scores
+    from transformer_tf.plots.style import save_figure
     from transformer_tf.training.reports import summary_table
     from transformer_tf.training.run_folder import TEST_FILE
     from transformer_tf.training.trainer import Trainer

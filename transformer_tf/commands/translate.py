@@ -369,13 +369,13 @@ def warn_of_cut(text: str, parts: int) -> None:
 
 def draw(translator, arguments: argparse.Namespace) -> list[str]:
     """Writes the --attention file and returns the translations."""
-    from transformer_tf.attention_maps import save_figure, save_page
-
     if arguments.attention.suffix.lower() == PAGE:
         attended = attend_lines(translator, arguments)
         attentions = [attention for attention in attended if attention]
         if not attentions:
             raise TransformerTFError("There is no attention to show for an empty sentence")
+        from transformer_tf.attention_maps.page import save_page
+
         save_page(attentions, arguments.attention)
         translations = [attention.translation if attention else "" for attention in attended]
     else:
@@ -389,6 +389,8 @@ def draw(translator, arguments: argparse.Namespace) -> list[str]:
             special=not arguments.hide_special,
             numbers=arguments.numbers,
         )
+        from transformer_tf.plots.style import save_figure
+
         save_figure(figure, arguments.attention)
         translations = [attention.translation]
     print(f"Wrote {arguments.attention}", file=sys.stderr)

@@ -22,11 +22,6 @@ from transformer_tf.utils.tables import table
 Row = Mapping[str, Any]
 """The metrics of a validation and of the training before it."""
 
-PANELS = (
-    ("loss", "nats per token", ("loss", "val_loss")),
-    ("accuracy", "share of tokens", ("accuracy", "val_accuracy")),
-    ("translations", "0 to 100", ("val_bleu", "val_chrf")),
-)
 COLUMNS = (
     ("step", "step", "{:,}"),
     ("epoch", "epoch", "{:.1f}"),
@@ -39,7 +34,6 @@ COLUMNS = (
     ("tokens_per_second", "tokens/s", "{:,.0f}"),
     ("seconds", "seconds", "{:,.0f}"),
 )
-LABELS = {"val_bleu": "BLEU", "val_chrf": "chrF"}
 
 
 def write_metrics(rows: Sequence[Row], path: Path) -> None:
@@ -50,36 +44,6 @@ def write_metrics(rows: Sequence[Row], path: Path) -> None:
     writer.writeheader()
     writer.writerows(rows)
     atomic_write_bytes(path, text.getvalue().encode())
-
-
-def draw_curves(rows: Sequence[Row], path: Path) -> None:
-    """Draws loss, accuracy and, if measured, BLEU and chrF over the epochs.
-
-    Args:
-        rows: The metrics of each validation.
-        path: The picture to write, as in `save_figure`.
-    """
-    from transformer_tf.utils.figures import figure_style, new_figure, save_figure
-
-    panels = [panel for panel in PANELS if all(name in row for name in panel[2] for row in rows)]
-    with figure_style():
-        figure = new_figure(4.5 * len(panels), 3.5)
-        for axes, (title, unit, names) in zip(
-            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
-        ):
-            for name in names:
-                label = "validation" if name.startswith("val_") else "training"
-                axes.plot(
-                    [row["epoch"] for row in rows],
-                    [row[name] for row in rows],
-                    marker="o",
-                    markersize=3,
-                    label=LABELS.get(name, label),
-                )
-            axes.set(title=title.capitalize(), xlabel="epoch", ylabel=unit)
-            axes.grid()
-            axes.legend()
-        save_figure(figure, path)
 
 
 def summary_table(rows: Sequence[Row], best_metric: str = "perplexity", max_rows: int = 12) -> str:
@@ -146,6 +110,8 @@ class Reporter:
             rows: The metrics of all validations.
             samples: The sample translations of the last one.
         """
+        from transformer_tf.plots import plot_learning_curves, save_figure
+
         row = rows[-1]
         best = best_row(rows, self.best_metric) is row
         self.show(table([_cells(row, best)], align_right=True))
@@ -155,7 +121,7 @@ class Reporter:
             with (self.folder / SAMPLES_FILE).open("a", encoding="utf-8") as file:
                 file.write(f"after step {row['step']}\n{text}\n")
         write_metrics(rows, self.folder / METRICS_FILE)
-        draw_curves(rows, self.folder / CURVES_FILE)
+        save_figure(plot_learning_curves(rows), self.folder / CURVES_FILE)
         if self.board is not None:
             self.board.write(row, samples)
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 
 from transformer_tf.attention_maps.words import is_special
-from transformer_tf.utils.figures import (
+from transformer_tf.plots.style import (
     HAIRLINE,
     INK,
     MUTED,

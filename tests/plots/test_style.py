@@ -7,8 +7,8 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from transformer_tf.utils import figures
-from transformer_tf.utils.figures import (
+from transformer_tf.plots import style
+from transformer_tf.plots.style import (
     drawable,
     figure_style,
     new_figure,
@@ -45,7 +45,7 @@ def test_the_style_of_a_notebook_lasts():
 
 
 def test_one_warning_names_the_missing_characters(monkeypatch):
-    monkeypatch.setattr(figures, "FONT_FAMILIES", ("DejaVu Sans", "no such family"))
+    monkeypatch.setattr(style, "FONT_FAMILIES", ("DejaVu Sans", "no such family"))
     with pytest.warns(UserWarning, match="characters 狗 猫;") as caught:
         drawn = drawable(["猫", "Tür"], ["猫a狗\t\n"])
     assert len(caught) == 1

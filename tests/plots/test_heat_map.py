@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from transformer_tf.attention_maps import plot_attention
-from transformer_tf.utils.figures import DPI, INK, MUTED
+from transformer_tf.plots import plot_attention
+from transformer_tf.plots.style import DPI, INK, MUTED
 
 QUERIES = ["Der", "Zug", "über", "Brücken", ".", "<end>", "$x_1$"]
 KEYS = ["<start>", "The", "train", "es", "bridges"]
