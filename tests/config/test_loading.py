@@ -94,7 +94,6 @@ def test_overrides_win_over_the_file(tmp_path):
         (["decoding.alignment_heads=[1, 9]"], "alignment_heads must be from 1 to 8, not 9"),
         (["data.max_malformed=1"], "Unknown configuration key 'data.max_malformed'"),
         (["training.ema_decay=1"], "training.ema_decay must be at least 0 and less than 1"),
-        (["data.variants=100"], "data.variants must be at least 0 and less than 100, not 100"),
         (["training.patience=0"], "training.patience must be at least 1, not 0"),
         (["training.clip_norm=0"], "training.clip_norm must be more than 0, not 0.0"),
         (["training.cooldown_steps=-1"], "training.cooldown_steps must be 0, a number of steps, "),

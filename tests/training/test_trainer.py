@@ -382,13 +382,10 @@ def test_long_samples_and_several_translations(data, tmp_path):
         "training.max_epochs=1",
         f"training.samples=['{long}', 'A tree.', '']",
         "data.max_length=20",
-        "data.variants=0.3",
         "decoding.beam_size=2",
         "decoding.n_best=2",
     )
     trainer = Trainer(config, tmp_path / "run")
-    assert len(trainer.batches.pairs) > len(trainer.corpus.train)
-    assert "(train includes variants)" in trainer.data.table()
     translator = Translator.from_config(
         config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
     )

@@ -26,7 +26,6 @@ PositiveFloat = Annotated[float, Range("more than 0", lambda value: value > 0)]
 Ratio = Annotated[float, _at_least_1]
 Share = Annotated[float, Range("at least 0 and less than 1", lambda value: 0 <= value < 1)]
 PositiveShare = Annotated[float, Range("more than 0 and at most 1", lambda value: 0 < value <= 1)]
-Variants = Annotated[float, Range("at least 0 and less than 100", lambda value: 0 <= value < 100)]
 _STEPS = "a number of steps, at least 1, or a share of the run, at most 0.5"
 StepsOrShare = Annotated[int | float, Range(_STEPS, lambda value: _is_steps_or_share(value))]
 StepsOrShareOrNone = Annotated[

@@ -18,7 +18,6 @@ from transformer_tf.config.ranges import (
     Share,
     StepsOrShare,
     StepsOrShareOrNone,
-    Variants,
     check_ranges,
 )
 from transformer_tf.errors import ConfigError
@@ -71,8 +70,6 @@ class DataConfig:
         max_length: Training pairs with more sub-words on one side are left out.
         max_length_ratio: Training pairs are left out if one side has more than 60 bytes of UTF-8
             and more than this many times the bytes of the other.
-        variants: Number of variants added for each training pair: in lower case, without a final
-            mark, joined with others, or with other names, numbers and addresses.
         slots: Whether numbers, addresses and unknown names become placeholders that the model
             copies, see `transformer_tf.text.slots`. Needs a `trained` tokenizer.
     """
@@ -92,7 +89,6 @@ class DataConfig:
     max_pairs: PositiveInt | None = None
     max_length: PositiveInt = 100
     max_length_ratio: Ratio = 4.0
-    variants: Variants = 0.0
     slots: bool = False
 
 

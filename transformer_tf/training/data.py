@@ -32,7 +32,6 @@ from transformer_tf.text.corpora.corpus import (
 )
 from transformer_tf.text.corpora.pairs import StoredPairs
 from transformer_tf.text.corpora.sources import data_directory
-from transformer_tf.text.corpora.variants import with_variants
 from transformer_tf.text.slots import learn_known_words, make_slots, with_slots
 from transformer_tf.text.tokenization.restoring import Truecaser
 from transformer_tf.text.tokenization.tokenizer import (
@@ -201,7 +200,7 @@ class TrainingData:
                 **options,
             )
 
-        train_pairs = self._with_slots(self._with_variants(training.seed))
+        train_pairs = self._with_slots(corpus.train)
         encoded = self._encode(train_pairs, "train")
         if config.tokenizer.dropout:
 
@@ -231,16 +230,7 @@ class TrainingData:
         """Formats the number of pairs that each cleaning step removed, and those left."""
         table = self.corpus.table()
         over = ", ".join(f"{count} {name}" for name, count in self.over_length.items())
-        variants = " (train includes variants)" if self.config.variants else ""
-        return f"{table}\nleft out, over {self.config.max_length} sub-words: {over}{variants}"
-
-    def _with_variants(self, seed: int) -> StoredPairs:
-        corpus = self.corpus
-        if not self.config.variants:
-            return corpus.train
-        held_out = chain(corpus.validation, corpus.test)
-        folder = cache_directory(self.config)
-        return with_variants(corpus.train, held_out, self.config.variants, seed, folder)
+        return f"{table}\nleft out, over {self.config.max_length} sub-words: {over}"
 
     def _with_slots(self, pairs: StoredPairs) -> StoredPairs:
         slots = make_slots(self.config, self.tokenizers[0].known_words)

@@ -1,23 +1,31 @@
-"""Makes variants of training pairs: informal spelling, typing errors, new names, joined sentences.
+r"""Augmentation: more training pairs with informal spelling, typing errors, new names and numbers.
 
-A model trained on clean sentences alone translates lower case, sentences without a full stop and
-new names badly. Some variants change the case and the punctuation of the source and keep its
-translation; others change a name, a number or an address on both sides. All work for any language.
+python -m tools.augmentation configs/tatoeba.yaml augmented.tsv [--share 0.5] \
+    [section.key=value ...]
+
+Writes variants of the training pairs of a configuration to a file for `data.mix`. A model trained
+on clean sentences alone translates lower case, sentences without a full stop and new names badly.
+Some variants change the case and the punctuation of the source and keep its translation; others
+change a name, a number or an address on both sides. All work for any language.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from transformer_tf.text.corpora.cleaning import fold
-from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
-from transformer_tf.text.corpora.splits import text_hash
+from transformer_tf.config import load_config
+from transformer_tf.text.corpora.corpus import load_corpus
+from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.symbols import TAGS
+from transformer_tf.utils.lines import write_lines
+from transformer_tf.utils.startup import run_command
 
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:[:.,]\d+)*")
@@ -32,49 +40,30 @@ _TOP_LEVEL = ("com", "org", "net", "de", "eu", "info", "io", "edu")
 _EMOJI = "😀😂😉😊😍😎😢😭😡👍👎👏🙏💪❤🎉🎂🌞🌧🐶🐱🍕🍺🚗✈🏠📚⚽🔥⭐"
 
 
-def with_variants(
-    pairs: StoredPairs, held_out: Iterable[Pair], share: float, seed: int, directory: Path
-) -> StoredPairs:
-    """Returns the pairs, followed by variants of some of them.
-
-    Tagged pairs get no variants.
+def augment(pairs: Sequence[Pair], share: float, seed: int) -> Iterator[Pair]:
+    """Yields variants of some pairs. Tagged pairs get none.
 
     Args:
-        pairs: The training pairs.
-        held_out: No variant shares a sentence with these pairs, on either side, regardless of
-            case, punctuation and spacing.
+        pairs: The pairs.
         share: Number of variants for each pair.
         seed: Seed of the selection.
-        directory: The folder of the unnamed file that holds the result.
-
-    Raises:
-        DataError: If the folder cannot be written to.
     """
-    sources, targets = set[int](), set[int]()
-    for source, target in held_out:
-        sources.add(text_hash(fold(source)))
-        targets.add(text_hash(fold(target)))
     untagged = [pair for pair in pairs if not pair[0].startswith(TAGS)]
-    maker = VariantMaker(untagged, seed)
+    augmenter = Augmenter(untagged, seed)
     wanted = round(share * len(untagged))
-    with PairWriter(directory) as writer:
-        for pair, weight in zip(pairs, pairs.weights, strict=True):
-            writer.add(pair, weight)
-        for _ in range(_TRIALS * wanted):
-            if not wanted:
-                break
-            variant = maker.draw()
-            if variant is None:
-                continue
-            source, target = (normalize_text(side) for side in variant)
-            is_held_out = text_hash(fold(source)) in sources or text_hash(fold(target)) in targets
-            if source and target and not is_held_out:
-                writer.add((source, target))
-                wanted -= 1
-        return writer.finish()
+    for _ in range(_TRIALS * wanted):
+        if not wanted:
+            break
+        variant = augmenter.draw()
+        if variant is None:
+            continue
+        source, target = (normalize_text(side) for side in variant)
+        if source and target:
+            yield source, target
+            wanted -= 1
 
 
-class VariantMaker:
+class Augmenter:
     """Draws variants of sentence pairs.
 
     Args:
@@ -249,3 +238,25 @@ def _letters_after(counts: Counter[str]) -> dict[str, list[str]]:
         for place in range(2, len(word)):
             letters.setdefault(word[place - 2 : place], []).append(word[place])
     return letters if letters["^"] else {"^": ["na"]}
+
+
+def main() -> None:
+    """Runs the command."""
+    parser = argparse.ArgumentParser(
+        "python -m tools.augmentation",
+        description="Write variants of the training pairs of a configuration, for data.mix.",
+    )
+    parser.add_argument("config", type=Path, metavar="CONFIG")
+    parser.add_argument("output", type=Path, metavar="OUT")
+    parser.add_argument("--share", type=float, default=0.5, help="variants for each pair")
+    parser.add_argument("overrides", nargs="*", metavar="section.key=value")
+    arguments = parser.parse_intermixed_args()
+    config = load_config(arguments.config, arguments.overrides)
+    # The held-out pairs have no variants: one would be almost a test pair.
+    pairs = load_corpus(config.data, config.training.seed).train
+    variants = augment(pairs, arguments.share, config.training.seed)
+    write_lines(arguments.output, ("\t".join(pair) for pair in variants))
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
