@@ -1,13 +1,14 @@
 """Weights without Keras."""
 
 import h5py
+import keras
 import numpy as np
 import pytest
 
 from tests.conftest import make_model
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.checkpoint_export import halve
-from transformer_tf.weights import current_name, read_weights
+from transformer_tf.weights import current_name, model_weights, read_weights
 
 
 @pytest.fixture
@@ -38,6 +39,17 @@ def test_layers_are_in_their_order(file):
     for layer, ours in zip(model.encoder.layers, weights["encoder"]["layers"], strict=True):
         expected = layer.feed_forward.hidden.kernel
         np.testing.assert_array_equal(ours["feed_forward"]["hidden"][0], expected)
+
+
+@pytest.mark.parametrize("changes", [{}, {"pre_norm": True, "position": "learned"}], ids=str)
+def test_the_weights_of_a_model_are_those_of_its_file(tmp_path, changes):
+    model = make_model(num_layers=12, dtype="mixed_bfloat16", **changes)
+    model.save_weights(tmp_path / "model.weights.h5")
+    expected = read_weights(tmp_path / "model.weights.h5")
+    found = model_weights(model)
+    keras.tree.assert_same_structure(found, expected)
+    for ours, theirs in zip(keras.tree.flatten(found), keras.tree.flatten(expected), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_halved_weights_are_read_in_float32(file):

@@ -22,6 +22,7 @@ from transformer_tf.attention_maps.alignments import (
 from transformer_tf.attention_maps.attention_scores import Attention
 from transformer_tf.config import Config, DecodingConfig
 from transformer_tf.errors import ConfigError, TransformerTFError
+from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import (
     Segment,
@@ -34,6 +35,7 @@ from transformer_tf.text.slots import Slots, fill, keeps_slots, make_slots
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.startup import import_keras_quietly
+from transformer_tf.weights import model_weights
 
 if TYPE_CHECKING:  # importing this module must not import Keras
     from transformer_tf.decoding.hypothesis import Engine, Hypothesis
@@ -138,20 +140,23 @@ class Translator:
         return cls._with_settings(loaded, config, source, target)
 
     @classmethod
-    def from_config(
-        cls, config: Config, model: Transformer, source: Tokenizer, target: Tokenizer
+    def from_model(
+        cls, model: Transformer, config: Config, source: Tokenizer, target: Tokenizer
     ) -> Translator:
-        """Makes a translator from a Keras model and its configuration.
+        """Makes a translator from a Keras model.
+
+        It copies the weights, so a further training does not change the translator.
 
         Args:
-            config: The configuration of the model.
             model: The model.
+            config: The configuration of the model.
             source: The source tokenizer.
             target: The target tokenizer.
         """
-        from transformer_tf.decoding.engine import KerasEngine
+        from transformer_tf.decoding.numpy_engine import NumpyEngine
 
-        engine = KerasEngine(model, target.start_id, target.end_id)
+        copy = NumpyTransformer(model_weights(model), model.num_heads, model.pre_norm, model.pad_id)
+        engine = NumpyEngine(copy, target.start_id, target.end_id)
         return cls._with_settings(engine, config, source, target)
 
     @classmethod

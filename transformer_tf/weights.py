@@ -1,4 +1,4 @@
-"""The weights of a checkpoint as NumPy arrays, read without Keras."""
+"""The weights of a checkpoint or a Keras model as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -67,22 +67,45 @@ def read_weights(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"{path} does not have the weights of a Transformer") from error
 
 
+def model_weights(model: Any) -> dict[str, Any]:
+    """Copies the weights of a Keras model.
+
+    Args:
+        model: A `transformer_tf.transformer.Transformer`.
+
+    Returns:
+        The weights, as `read_weights` returns them.
+    """
+    tree: dict[str, Any] = {}
+    for variable, array in zip(model.weights, model.get_weights(), strict=True):
+        _model, *path, _name = variable.path.split("/")
+        _add(tree, path, array.astype("float32"))
+    for stack in (tree["encoder"], tree["decoder"]):
+        names = sorted((name for name in stack if name.startswith("layer_")), key=_number)
+        stack["layers"] = [stack.pop(name) for name in names]
+    return tree
+
+
 def _nested(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, array in sorted(arrays.items()):
         for keras_name, layer_name in ROOT_NAMES.items():
             if name.startswith(keras_name):
                 name = layer_name + name.removeprefix(keras_name)
-        *path, _vars, number = name.split("/")
-        branch = tree
-        for part in path[:-1]:
-            branch = branch.setdefault(part, {})
-        branch[path[-1]] = (*branch.get(path[-1], ()), array)
-    for stack in ("encoder", "decoder"):
-        layers = tree[stack]["layers"]
+        *path, _vars, _number_of_array = name.split("/")
+        _add(tree, path, array)
+    for stack in (tree["encoder"], tree["decoder"]):
         # encoder_layer, encoder_layer_1, …, encoder_layer_10
-        tree[stack]["layers"] = [layers[name] for name in sorted(layers, key=_number)]
+        names = sorted(stack["layers"], key=_number)
+        stack["layers"] = [stack["layers"][name] for name in names]
     return tree
+
+
+def _add(tree: dict[str, Any], path: list[str], array: np.ndarray) -> None:
+    """Appends an array to the tuple at the end of a path of layer names."""
+    for part in path[:-1]:
+        tree = tree.setdefault(part, {})
+    tree[path[-1]] = (*tree.get(path[-1], ()), array)
 
 
 def _number(name: str) -> int:

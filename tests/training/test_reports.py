@@ -85,10 +85,8 @@ def test_tensorboard(data, tmp_path):  # noqa: F811
         data, "training.tensorboard=true", "training.max_steps=2", "training.validate_every=1"
     )
     trainer = Trainer(config, tmp_path / "run")
-    translator = Translator.from_config(
-        config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
-    )
-    metrics = trainer.fit(translator)
+    tokenizers = trainer.source_tokenizer, trainer.target_tokenizer
+    metrics = trainer.fit(lambda: Translator.from_model(trainer.model, config, *tokenizers))
     events = accumulator.EventAccumulator(str(tmp_path / "run" / "tensorboard"))
     events.Reload()
     tags = events.Tags()

@@ -59,10 +59,13 @@ def run(data, tmp_path_factory):
     options.append("training.learning_rate_scale=30")
     config = configure(data, "training.label_smoothing=0.1", *options)
     trainer = Trainer(config, folder)
-    translator = Translator.from_config(
-        config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
+    return trainer, trainer.fit(lambda: make_translator(trainer)), folder
+
+
+def make_translator(trainer):
+    return Translator.from_model(
+        trainer.model, trainer.config, trainer.source_tokenizer, trainer.target_tokenizer
     )
-    return trainer, trainer.fit(translator), folder
 
 
 def test_the_files_of_a_run(run):
@@ -120,10 +123,7 @@ def test_the_checkpoint_translates_as_the_trained_model_does(run):
     loaded = Translator.load(folder, engine="keras")
     inputs, _ = trainer.batches[0]
     np.testing.assert_allclose(loaded.engine.model(inputs), trainer.model(inputs), atol=1e-5)
-    first = Translator.from_config(
-        trainer.config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
-    )
-    assert loaded.translate(ENGLISH[:5]) == first.translate(ENGLISH[:5])
+    assert loaded.translate(ENGLISH[:5]) == make_translator(trainer).translate(ENGLISH[:5])
 
 
 def set_scores(monkeypatch, perplexity):
@@ -174,11 +174,7 @@ def test_the_best_by_bleu(data, tmp_path, monkeypatch):
         return {"bleu": next(scores), "chrf": 0.0}
 
     monkeypatch.setattr("transformer_tf.training.trainer.score_translations", next_score)
-    trainer.fit(
-        Translator.from_config(
-            config, trainer.model, trainer.source_tokenizer, trainer.target_tokenizer
-        )
-    )
+    trainer.fit(lambda: make_translator(trainer))
     assert trainer.progress.best == 7.0
     for weight, best in zip(trainer.model.get_weights(), kept[1], strict=True):
         np.testing.assert_array_equal(weight, best)
@@ -386,25 +382,9 @@ def test_long_samples_and_several_translations(data, tmp_path):
         "decoding.n_best=2",
     )
     trainer = Trainer(config, tmp_path / "run")
-    translator = Translator.from_config(
-        config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
-    )
-    rows = trainer.fit(translator)
+    rows = trainer.fit(lambda: make_translator(trainer))
     assert rows[-1]["val_bleu"] >= 0
     assert (tmp_path / "run" / "samples.txt").read_text().count("→") == 3 * len(rows)
-
-
-def test_translations_of_a_run_without_a_validation(data, tmp_path):
-    """A copy of the model, in another precision, gets its weights."""
-    config = configure(data, "training.max_steps=1", "training.precision=mixed_bfloat16")
-    trainer = Trainer(config, tmp_path / "run")
-    assert trainer.translation_model is not trainer.model
-    trainer.progress.step = 1  # nothing is left to do
-    trainer.fit()
-    for one, other in zip(
-        trainer.model.get_weights(), trainer.translation_model.get_weights(), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.slow

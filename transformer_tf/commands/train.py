@@ -141,14 +141,18 @@ def main() -> None:
     print(f"{trainer.data.table()}\n\n{trainer.summary()}", file=sys.stderr)
     print(f"The run goes to {folder}", file=sys.stderr)
     _print_note(trainer, arguments)
-    translator = Translator.from_config(
-        config, trainer.translation_model, trainer.source_tokenizer, trainer.target_tokenizer
-    )
-    rows = trainer.fit(translator)
+
+    def make_translator() -> Translator:
+        return Translator.from_model(
+            trainer.model, config, trainer.source_tokenizer, trainer.target_tokenizer
+        )
+
+    rows = trainer.fit(make_translator)
     if not trainer.group.is_main:
         return
     print(f"\n{summary_table(rows, config.training.best_metric)}\n", file=sys.stderr)
 
+    translator = Translator.load(folder)
     scores = evaluate(translator, trainer.corpus.test, progress=True)
     print(scores.summary())
     write_scores(scores, folder / TEST_FILE)

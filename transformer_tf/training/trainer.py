@@ -91,9 +91,6 @@ class Trainer:
         data: The training and validation batches.
         batches: The training batches, `data.train`.
         model: The Transformer that is trained.
-        translation_model: The model to translate with during the training. It is a copy of
-            `model` if translations use another precision, or if the run has several processes: a
-            single process cannot compute with variables that all processes share.
         training_model: The compiled model with its loss.
         progress: The progress of the run.
         plan: The plan of the run.
@@ -156,11 +153,6 @@ class Trainer:
         tokenizers = checkpoint(config, self.corpus, self.folder, group)
         self.source_tokenizer, self.target_tokenizer = tokenizers
 
-        precision = config.decoding.precision
-        translation_copy = None
-        if group.size > 1 or precision != training.precision:
-            # Before `use_devices`, so that the devices do not share its variables.
-            translation_copy = build_model(config, *tokenizers, precision)
         rows_multiple = use_devices(training.devices, group)
         self.data = TrainingData(config, self.corpus, tokenizers, rows_multiple)
         check_equal(group, "training pairs", self.data.fingerprint)
@@ -179,7 +171,6 @@ class Trainer:
 
         keras.utils.set_random_seed(training.seed)
         self.model = build_model(config, *tokenizers)
-        self.translation_model = translation_copy or self.model
         state = load_state(self.folder) if resume else None
         if state is None:
             self._init_weights()
@@ -225,12 +216,14 @@ class Trainer:
             f"{keras.backend.backend()}{resumed}"
         )
 
-    def fit(self, translator: SampleTranslator | None = None) -> list[dict[str, Any]]:
-        """Trains to the end of the run, then loads the best weights into `translation_model`.
+    def fit(
+        self, make_translator: Callable[[], SampleTranslator] | None = None
+    ) -> list[dict[str, Any]]:
+        """Trains to the end of the run. A single process then loads the best weights.
 
         Args:
-            translator: Translates with `translation_model` at each validation; None for no
-                translations.
+            make_translator: Returns a translator with the present weights of `model`, for each
+                validation; None for no translations.
 
         Returns:
             The metrics of each validation.
@@ -267,7 +260,7 @@ class Trainer:
                 # After the last step of an interval, validate even if a signal came: a resumed
                 # run begins with the step after it.
                 if self.progress.step == end or not self._signal.received:
-                    self._validate(row, translator, reporter)
+                    self._validate(row, make_translator, reporter)
                 self._save()
                 if self._signal.received and not self.finished:
                     place = shlex.quote(str(self.folder))
@@ -275,10 +268,8 @@ class Trainer:
                         f"stopped after step {self.progress.step}; "
                         f"resume with: {command_line('train')} --resume {place}"
                     )
-        if (self.folder / BEST_WEIGHTS).is_file():
-            load_weights(self.translation_model, self.folder / BEST_WEIGHTS)
-        elif self.translation_model is not self.model:  # there was no validation
-            self.translation_model.set_weights(self.model.get_weights())
+        if self.group.size == 1 and (self.folder / BEST_WEIGHTS).is_file():
+            load_weights(self.model, self.folder / BEST_WEIGHTS)
         return self.progress.rows
 
     @property
@@ -383,7 +374,10 @@ class Trainer:
         return advice if last is None else f"{kept}. {advice}"
 
     def _validate(
-        self, row: dict[str, Any], translator: SampleTranslator | None, reporter: Reporter | None
+        self,
+        row: dict[str, Any],
+        make_translator: Callable[[], SampleTranslator] | None,
+        reporter: Reporter | None,
     ) -> None:
         """Adds validation metrics to a row, saves the weights and reports."""
         started = time.monotonic()
@@ -396,9 +390,8 @@ class Trainer:
                     f"The validation loss is {metrics['loss']} after step {progress.step}. "
                     + self._divergence_advice()
                 )
-            if model is not self.translation_model:
-                self.translation_model.set_weights(model.get_weights())
-            if translator is not None and self.group.is_main:
+            if make_translator is not None and self.group.is_main:
+                translator = make_translator()
                 metrics |= score_translations(
                     translator, self.corpus.validation, training.best_metric
                 )
@@ -419,7 +412,7 @@ class Trainer:
 
     def _save_weights(self, name: str) -> None:
         if self.group.is_main:
-            save_weights(self.translation_model, self.folder / name)
+            save_weights(self.model, self.folder / name)
 
     def _save(self) -> None:
         self._last_saved = self.progress.step

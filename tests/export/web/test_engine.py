@@ -250,7 +250,7 @@ def test_eight_bits_are_the_model_with_dequantised_weights(start_engine):
             steps, scales = quantize(rows)
             rounded = steps.astype("float32") * scales.T
             variable.assign(rounded if variable.path.endswith("embeddings") else rounded.T)
-    translator = Translator.from_config(config, model, source, target)
+    translator = Translator.from_model(model, config, source, target)
     ask = start_engine(pack_checkpoint(SHIPPED, "int8"))
     assert_same(ask, translator, sentences(40), "greedy")
     assert_same(ask, translator, sentences(40), "beam", attention=False)
