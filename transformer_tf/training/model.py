@@ -7,7 +7,6 @@ from keras import ops
 
 from transformer_tf.config import Config
 from transformer_tf.training.losses import projected_cross_entropy
-from transformer_tf.training.optimizer import Adam
 from transformer_tf.training.plan import Plan
 from transformer_tf.training.schedule import PAPER_WARMUP_STEPS, TransformerSchedule
 
@@ -82,7 +81,7 @@ def compile_training_model(transformer: keras.Model, config: Config, plan: Plan)
     model = TrainingModel(transformer, training.label_smoothing)
     several = training.accumulation_steps > 1
     model.compile(
-        optimizer=Adam(
+        optimizer=keras.optimizers.Adam(
             _make_schedule(config, plan),
             beta_1=0.9,
             beta_2=0.98,
