@@ -11,7 +11,6 @@ from transformer_tf.training.run_folder import (
     find_run,
     lock_folder,
     make_folder,
-    remove_leftovers,
     run_name,
 )
 
@@ -32,19 +31,6 @@ def test_a_lock_is_held_until_it_is_released(tmp_path):
         lock_folder(tmp_path)
     lock.release()
     lock_folder(tmp_path).release()
-
-
-def test_partial_files_of_a_killed_process_are_removed(tmp_path):
-    (tmp_path / "state").mkdir()
-    partial = [
-        tmp_path / "state" / ".99-0123abcd.part.step-00000007.npz",
-        tmp_path / ".99-0123abcd.part.last.weights.h5",
-        tmp_path / ".99-0123abcd.part.config.yaml",
-    ]
-    for path in (*partial, tmp_path / "config.yaml"):
-        path.write_bytes(b"half of it")
-    remove_leftovers(tmp_path)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["config.yaml", "state"]
 
 
 def test_samples_of_repeated_validations_are_dropped(tmp_path):

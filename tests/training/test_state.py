@@ -2,62 +2,42 @@ import numpy as np
 import pytest
 
 from transformer_tf.errors import CheckpointError
-from transformer_tf.training import state
+from transformer_tf.training.state import Progress, load_state, save_state
 
 
-def test_a_damaged_state_is_skipped(tmp_path):
-    folder = tmp_path
-    weights = np.random.default_rng(0).normal(size=(40, 7))
-    for step in (7, 14):
-        state.save_state(folder, state.Progress(step=step), [("weights", weights)])
-    newest, older = state.list_states(folder)
-    content = newest.read_bytes()
-    # In the archive's directory: an unknown version, and the flag of encryption.
-    entry = content.index(b"PK\1\2")
-    bad = [
-        content[: entry + 6] + b"\x6d" + content[entry + 7 :],
-        content[: entry + 8] + b"\1" + content[entry + 9 :],
-    ]
-    for damaged in (
-        content[: len(content) // 2],
-        content[:900] + b"\0\1\2\3" + content[904:],
-        b"",
-        *bad,
-    ):
-        newest.write_bytes(damaged)
-        with pytest.warns(UserWarning, match=f"{newest.name} is damaged .*trying the previous one"):
-            progress, _ = state.load_state(folder)
-        assert progress.step == int(older.stem.split("-")[1])
-    older.write_bytes(b"nothing")
-    with (
-        pytest.warns(UserWarning, match="is damaged"),
-        pytest.raises(CheckpointError, match="All states in .* are damaged"),
-    ):
-        state.load_state(folder)
+def test_a_new_state_replaces_the_old_one(tmp_path, random):
+    arrays = [random.normal(size=(4, 7)), np.array(3)]
+    assert load_state(tmp_path) is None
+    for step in (1, 2):
+        save_state(tmp_path, Progress(step=step, rows=[{"loss": 0.5}]), arrays)
+    progress, loaded = load_state(tmp_path)
+    assert progress == Progress(step=2, rows=[{"loss": 0.5}])
+    for one, other in zip(arrays, loaded, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
 
 
-def test_a_full_disk_leaves_the_states_before(tmp_path, monkeypatch):
-    arrays = [("a", np.arange(5.0))]
-    state.save_state(tmp_path, state.Progress(step=3), arrays)
+def test_a_damaged_state_is_an_error(tmp_path, random):
+    save_state(tmp_path, Progress(), [random.normal(size=(40, 7))])
+    path = tmp_path / "state.npz"
+    content = path.read_bytes()
+    half, altered = content[: len(content) // 2], content[:900] + b"\0\1\2\3" + content[904:]
+    for damaged in (half, altered, b""):
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"state.npz is damaged"):
+            load_state(tmp_path)
 
-    def full(path, **content):
+
+def test_a_full_disk_leaves_the_state_before(tmp_path, monkeypatch):
+    save_state(tmp_path, Progress(step=3), [np.arange(5.0)])
+
+    def full(path, *arrays, **content):
         path.write_bytes(b"PK half of it")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
     with pytest.raises(CheckpointError, match="No space left on device.*--resume"):
-        state.save_state(tmp_path, state.Progress(step=4), arrays)
-    assert [path.name for path in (tmp_path / "state").iterdir()] == ["step-00000003.npz"]
-    progress, loaded = state.load_state(tmp_path)
+        save_state(tmp_path, Progress(step=4), [np.arange(5.0)])
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
+    progress, _ = load_state(tmp_path)
     assert progress.step == 3
-    np.testing.assert_array_equal(loaded[0][1], np.arange(5.0))
-
-
-def test_the_last_states_are_kept(tmp_path):
-    for step in (1, 2, 30, 4):
-        state.save_state(tmp_path, state.Progress(step=step), [])
-    # 30 was damaged: else 4 would not follow it.
-    assert [path.name for path in state.list_states(tmp_path)] == [
-        "step-00000004.npz",
-        "step-00000002.npz",
-    ]

@@ -79,7 +79,7 @@ def test_the_files_of_a_run(run):
         "last.weights.h5",
         "metrics.csv",
         "samples.txt",
-        "state",
+        "state.npz",
         "test.tsv",
         "tokenizers",
         "validation.tsv",

@@ -15,9 +15,9 @@ from transformer_tf.checkpoint import BEST_WEIGHTS, CONFIG_FILE, LAST_WEIGHTS, T
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
 from transformer_tf.text.corpora.corpus import HELD_OUT
-from transformer_tf.utils.files import atomic_write_bytes, remove_partial_files
+from transformer_tf.utils.files import atomic_write_bytes
 
-STATE_FOLDER = "state"
+STATE_FILE = "state.npz"
 TENSORBOARD_FOLDER = "tensorboard"
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
@@ -61,7 +61,7 @@ def find_run(folder: Path) -> Path:
         folder = max(runs, key=_last_change)
         print(f"Using {folder}", file=sys.stderr)
     trained = any((folder / name).is_file() for name in (BEST_WEIGHTS, LAST_WEIGHTS))
-    if trained and not (folder / STATE_FOLDER).is_dir():
+    if trained and not (folder / STATE_FILE).is_file():
         raise ConfigError(
             f"{folder} contains no training state to resume from. To fine-tune it in a new run: "
             f"training.start_from={folder}"
@@ -70,7 +70,7 @@ def find_run(folder: Path) -> Path:
 
 
 def _last_change(run: Path) -> float:
-    places = (run / CONFIG_FILE, run / STATE_FOLDER)
+    places = (run / CONFIG_FILE, run / STATE_FILE)
     return max(place.stat().st_mtime for place in places if place.exists())
 
 
@@ -133,12 +133,6 @@ def lock_folder(folder: Path) -> FileLock:
             f"Another trainer is using {folder}: wait until it ends, or close it (Trainer.close)"
         ) from error
     return lock
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Deletes the partial files that a killed process left in the folder of a run."""
-    for place in (folder, folder / STATE_FOLDER):
-        remove_partial_files(place)
 
 
 def drop_samples(folder: Path, steps: Collection[int]) -> None:

@@ -46,10 +46,8 @@ from transformer_tf.training.run_folder import (
     drop_samples,
     lock_folder,
     make_folder,
-    remove_leftovers,
 )
 from transformer_tf.training.state import (
-    Arrays,
     Progress,
     get_arrays,
     load_state,
@@ -66,6 +64,7 @@ from transformer_tf.training.validation import (
     score_translations,
     translate_sample,
 )
+from transformer_tf.utils.files import remove_partial_files
 from transformer_tf.utils.startup import command_line
 from transformer_tf.utils.tables import grouped
 
@@ -100,7 +99,7 @@ class Trainer:
         ConfigError: If the folder holds files and `resume` is False, if another trainer uses the
             folder, or if the configuration does not fit the data.
         DataError: If the corpus is not available, or is not the one the run began with.
-        CheckpointError: If all states to resume from are damaged.
+        CheckpointError: If the state to resume from is damaged.
     """
 
     def __init__(
@@ -124,7 +123,7 @@ class Trainer:
         if self.group.is_main:
             new_folders = make_folder(folder)
             self._lock = lock_folder(folder)
-            remove_leftovers(folder)
+            remove_partial_files(folder)
             if not resume:
                 self._discard = lambda: discard_start(folder, new_folders)
         try:
@@ -421,7 +420,7 @@ class Trainer:
         self.progress.epoch_lengths = self._stream.epoch_lengths
         save_state(self.folder, self.progress, get_arrays(self.training_model, self.average))
 
-    def _restore(self, progress: Progress, arrays: Arrays) -> None:
+    def _restore(self, progress: Progress, arrays: list[np.ndarray]) -> None:
         """Continues from a state."""
         if progress.fingerprint != self.progress.fingerprint:
             raise DataError(
