@@ -191,6 +191,7 @@ def test_it_opens_on_a_head_that_aligns(page, engine):
 def test_another_token(page, engine):
     found = engine("translate", {"text": SENTENCE, "search": "beam"})
     page.click("#target-tokens .chip >> nth=4")
+    page.click("#tab-next")
     shown = numbers(page, "#next-tokens .bar-number")
     assert shown == pytest.approx([each["probability"] for each in found["next"][4]], abs=6e-4)
     page.click("#next-tokens button >> nth=1")

@@ -186,7 +186,9 @@ export class AttentionView {
    */
   point(row, column) {
     const { queries, keys, weights } = this;
-    byId("status").textContent = this.describe(row, column);
+    const said = this.describe(row, column);
+    // The same text again would be announced again.
+    if (byId("status").textContent !== said) byId("status").textContent = said;
     /** @type {Lit} */
     const lit = { source: new Map(), target: new Map() };
     const { rows, columns, ahead } = KINDS[this.state.kind];

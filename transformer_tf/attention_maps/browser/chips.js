@@ -34,7 +34,7 @@ function moveAlong(event) {
   neighbour.focus();
 }
 
-/** The tokens of a sentence and of its translation, which are coloured by their weights. */
+/** The tokens of a sentence and of its translation, which are colored by their weights. */
 export class TokenStrips {
   /** @param {Record<import("./scores.js").Side, HTMLElement>} strips */
   constructor(strips) {

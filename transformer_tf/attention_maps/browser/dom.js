@@ -41,6 +41,16 @@ export function fill(parent, ...children) {
   /** @type {HTMLElement|null} */ (parent.querySelector(`[data-key="${focused}"]`))?.focus();
 }
 
+const THEME = "transformer-tf-theme"; // its name in the browser's storage
+
+/** Shows the theme that was chosen on an earlier visit, if there is one. */
+export function restoreTheme() {
+  try {
+    const saved = localStorage.getItem(THEME);
+    if (saved) document.documentElement.dataset.theme = saved;
+  } catch { /* The browser stores nothing: the system's setting stays. */ }
+}
+
 /** Switches between light and dark; the system's setting comes first. */
 export function switchTheme() {
   const root = document.documentElement;
@@ -48,15 +58,21 @@ export function switchTheme() {
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
+  try {
+    localStorage.setItem(THEME, root.dataset.theme);
+  } catch { /* The browser stores nothing: the choice ends with the visit. */ }
 }
 
 /**
- * A colour of the current theme.
+ * A color of the current theme. With forced colors it is one of the system's.
  *
  * @param {"ink"|"accent"} name
  * @returns {number[]} Red, green and blue.
  */
 export function themeColor(name) {
-  const color = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  return [1, 3, 5].map((begin) => parseInt(color.slice(begin, begin + 2), 16));
+  const probe = element("span", { class: `probe-${name}` });
+  document.body.append(probe);
+  const color = getComputedStyle(probe).color;
+  probe.remove();
+  return color.match(/\d+/g).slice(0, 3).map(Number);
 }

@@ -33,7 +33,7 @@ function restCell(rest, row) {
 }
 
 /**
- * A large map: a table whose cells are coloured by weight and whose headers stay visible.
+ * A large map: a table whose cells are colored by weight and whose headers stay visible.
  *
  * Pointing chooses a row, a column or a cell; so do the arrow keys. Left of the first column, they
  * choose a whole row; above the first row, a whole column.

@@ -2,7 +2,7 @@
 
 import { AttentionView } from "./attention_view.js";
 import { TokenStrips } from "./chips.js";
-import { byId, element, switchTheme } from "./dom.js";
+import { byId, element, restoreTheme, switchTheme } from "./dom.js";
 import { entriesOf } from "./tokens.js";
 
 const data = JSON.parse(byId("data").textContent);
@@ -48,4 +48,5 @@ byId("sentence-choice").hidden = data.sentences.length < 2;
 byId("sentence").append(...data.sentences.map(({ source }, index) =>
   element("option", { value: index }, source)));
 byId("sentence").addEventListener("change", ({ target }) => choose(Number(target.value)));
+restoreTheme();
 choose(0);

@@ -1,6 +1,6 @@
 /** What the rows, columns and cells of a map say, in words. */
 
-const LISTED = 4; // strongest weights of a row or column
+const LISTED = 3; // strongest weights of a row or column
 const SMALLEST = 0.005; // weight; less would be shown as 0.00
 
 /** @typedef {import("./tokens.js").Entry|import("./tokens.js").Step} Row */

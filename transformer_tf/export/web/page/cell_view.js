@@ -4,7 +4,7 @@ import { entriesOf, stepsOf, writeWord } from "../../../attention_maps/browser/t
 import { numberStrip } from "./bars.js";
 import { Engine } from "./engine.js";
 import { Session } from "./session.js";
-import { showError } from "./status.js";
+import { showProblem } from "./status.js";
 
 /** The numbers behind one cell of a map, shown instead of the small maps. */
 export class CellPanel {
@@ -37,7 +37,7 @@ export class CellPanel {
         where: `layer ${layer + 1}, head ${head + 1}`,
       }, numbers, () => this.close());
     } catch (error) {
-      showError(error);
+      showProblem(error);
       return;
     }
     byId("cell").hidden = false;

@@ -2,7 +2,7 @@
 
 import { AttentionView } from "../../../attention_maps/browser/attention_view.js";
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
-import { byId, switchTheme } from "../../../attention_maps/browser/dom.js";
+import { byId, restoreTheme, switchTheme } from "../../../attention_maps/browser/dom.js";
 import { CellPanel } from "./cell_view.js";
 import { Engine } from "./engine.js";
 import { EXAMPLES, languageName } from "./languages.js";
@@ -40,6 +40,14 @@ const models = new Models({
   plain: new URLSearchParams(location.search).has("plain"),
 }, engine, session, startModel);
 
+let ordered = ""; // the text before its words were shuffled
+
+/** @param {string} text */
+function showOrdered(text) {
+  ordered = text;
+  byId("unshuffle").disabled = !text;
+}
+
 /** Shows the translation and all that belongs to it. */
 function draw() {
   const { model, result } = session;
@@ -69,20 +77,28 @@ function drawPanel() {
     position: tabs.active === "next" ? session.position : null,
     onToken: (position) => {
       session.position = position;
-      tabs.open("next");
+      if (tabs.active === "next") drawPanel();
     },
   });
   panels.draw(tabs.active);
 }
 
-/** @param {string} text */
+/**
+ * Replaces the text as if it were typed, so that the browser's undo brings the old one back.
+ *
+ * @param {string} text
+ */
 function setText(text) {
-  byId("source").value = text;
-  changeText();
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  byId("source").focus({ preventScroll: true });
+  byId("source").select();
+  document.execCommand("insertText", false, text); // the only way that undo knows
+  focused.focus({ preventScroll: true });
 }
 
 function changeText() {
   player.stop();
+  showOrdered("");
   session.begin();
   refresh();
 }
@@ -100,7 +116,8 @@ function startModel(text, before) {
     : before?.target === source ? session.result?.text : "";
   session.restore();
   view.chosen = false;
-  setText(text || kept || EXAMPLES[source]?.[0] || "");
+  byId("source").value = text || kept || EXAMPLES[source]?.[0] || "";
+  changeText();
   byId("source").focus({ preventScroll: true });
 }
 
@@ -156,12 +173,20 @@ byId("padding").addEventListener("input", ({ target }) => {
   session.padding = Number(target.value);
   refresh();
 });
-byId("future").addEventListener("change", drawPanel);
+byId("future").addEventListener("change", ({ target }) => {
+  session.future = target.checked;
+  draw();
+});
 byId("without-positions").addEventListener("change", ({ target }) => {
   session.positions = !target.checked;
   refresh();
 });
-byId("shuffle").addEventListener("click", () => setText(shuffleWords(byId("source").value)));
+byId("shuffle").addEventListener("click", () => {
+  const before = ordered || byId("source").value;
+  setText(shuffleWords(before));
+  showOrdered(before);
+});
+byId("unshuffle").addEventListener("click", () => setText(ordered));
 for (const id of ["temperature", "top-k", "top-p"]) byId(id).addEventListener("input", drawPanel);
 byId("again").addEventListener("click", () => {
   session.draw += 1;
@@ -177,5 +202,6 @@ addEventListener("keydown", ({ key }) => {
   if (key === "Escape") cell.close();
 });
 
+restoreTheme();
 const linked = readLink();
 models.load(models.indexOf(linked.model), linked.text);

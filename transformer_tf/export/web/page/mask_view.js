@@ -32,6 +32,7 @@ export function showHidden(entries, hidden, onToggle) {
  */
 export function showEffect(tokens, before, after, isChanged) {
   const differences = after.map((share, i) => Math.abs(share - before[i]));
+  byId("mask-effect").style.setProperty("--half", String(Math.ceil(tokens.length / 2)));
   fill(byId("mask-effect"), ...tokens.map((token, i) => bar(writeWord([token]), after[i], {
     key: `mask-${i}`, before: differences[i] < VISIBLE ? null : before[i],
   })));

@@ -5,7 +5,7 @@ import { bytesOf, loadPack } from "./packs.js";
 import { Session } from "./session.js";
 import { showError, showProgress, showState } from "./status.js";
 
-const USING_MODEL = ["source", "examples", "copy", "link"]; // controls that need a model
+const USING_MODEL = ["source", "examples"]; // controls that need a model
 
 /**
  * A model of the page: the name of its files, and the codes of its languages.
@@ -69,7 +69,8 @@ export class Models {
     session.model = null;
     byId("model").value = String(index);
     byId("model").disabled = true;
-    for (const id of USING_MODEL) byId(id).disabled = true;
+    for (const id of [...USING_MODEL, "copy", "link"]) byId(id).disabled = true;
+    byId("source").value ||= text || EXAMPLES[chosen.source]?.[0] || "";
     this.showLanguages(chosen);
     showState("loading");
     try {

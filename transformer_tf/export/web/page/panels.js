@@ -11,7 +11,7 @@ import { showPositions } from "./position_view.js";
 import { DRAWS, readSliders, showDraws } from "./sampling_view.js";
 import { entriesOfResult } from "./sentence_view.js";
 import { Session } from "./session.js";
-import { showError } from "./status.js";
+import { showProblem } from "./status.js";
 
 /** Thrown when an answer arrives for a translation that is no longer shown. */
 class Outdated extends Error {}
@@ -40,10 +40,11 @@ export class Panels {
 
   /** @param {string} name */
   async draw(name) {
+    showProblem(null);
     try {
       await this.views[name]?.();
     } catch (error) {
-      if (!(error instanceof Outdated)) showError(error);
+      if (!(error instanceof Outdated)) showProblem(error);
     }
   }
 
@@ -68,8 +69,8 @@ export class Panels {
 
   async drawMasks() {
     const { session } = this;
-    const { result, hidden, padding } = session;
-    const future = byId("future").checked;
+    const { result, hidden, padding, future } = session;
+    byId("future").checked = future;
     byId("padding").value = String(padding);
     byId("padding-value").textContent = String(padding);
     showHidden(entriesOfResult(session).source, hidden, (positions) => {

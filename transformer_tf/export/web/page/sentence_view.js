@@ -29,19 +29,27 @@ export function showTokens(session, strips, view, { position, onToken }) {
   const { rows, prefix } = session;
   const { source, target } = entriesOfResult(session);
   strips.draw("source", source, (entry) => view.pointing(entry, "source"));
-  strips.draw("target", target, (entry) => ({
-    ...view.pointing(entry, "target"),
-    "aria-pressed": String(entry.positions.includes(position)),
-    class: [entry.positions[0] < prefix.length && "forced",
-      rows !== null && entry.positions[0] >= rows && "later"].filter(Boolean).join(" "),
-    click: () => onToken(entry.positions[0]),
-  }));
+  strips.draw("target", target, (entry) => {
+    const pointing = view.pointing(entry, "target");
+    return {
+      ...pointing,
+      "aria-pressed": String(entry.positions.includes(position)),
+      class: [entry.positions[0] < prefix.length && "forced",
+        rows !== null && entry.positions[0] >= rows && "later"].filter(Boolean).join(" "),
+      click: () => {
+        pointing.click();
+        onToken(entry.positions[0]);
+      },
+    };
+  });
 }
 
 /** @param {Session} session */
 export function showTranslation({ model, result }) {
-  byId("translation").textContent = result.text;
-  byId("cut").hidden = !result.cut;
+  byId("translation").textContent = result?.text ?? "";
+  byId("copy").disabled = byId("link").disabled = !result;
+  byId("cut").hidden = !result?.cut;
+  if (!result) return;
   byId("cut").textContent = `Too long: the last ${result.cut} sub-words are not read. `
     + `The model was trained on at most ${model.max_source_length}.`;
 }
@@ -51,13 +59,16 @@ export function showTranslation({ model, result }) {
  *
  * @param {Session} session
  */
-export function showNotice({ silenced, hidden, padding, positions, result, unchanged }) {
+export function showNotice(session) {
+  const { silenced, hidden, padding, positions, future, prefix, result, unchanged } = session;
   const parts = [];
   const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
   if (silenced.size) parts.push(`${count(silenced.size, "head")} silenced`);
   if (hidden.size) parts.push(`${count(hidden.size, "token")} hidden`);
   if (padding) parts.push(`${count(padding, "padding token")} added`);
   if (!positions) parts.push("no positions");
+  if (prefix.length) parts.push(`token ${prefix.length} chosen by hand`);
+  if (future) parts.push("no causal mask (for the bars in Masks; a search has no future to see)");
   byId("notice").hidden = !parts.length;
   const before = !unchanged ? "" : unchanged.text === result.text
     ? " The translation stays the same."

@@ -33,18 +33,21 @@ export class Session {
     this.hidden = new Set();
   }
 
-  /** Undoes all changes to the model. */
+  /** Undoes all changes to the model and to its choices. */
   restore() {
     /** @type {Set<string>} Heads without output: `kind.layer.head`. */
     this.silenced = new Set();
     this.hidden = new Set();
     this.padding = 0;
     this.positions = true;
+    this.future = false; // whether the decoder sees later tokens of a known translation
+    this.prefix = [];
   }
 
-  /** Whether the model is changed. */
+  /** Whether anything is changed that a search depends on. */
   get isChanged() {
-    return this.silenced.size > 0 || this.hidden.size > 0 || this.padding > 0 || !this.positions;
+    return this.silenced.size > 0 || this.hidden.size > 0 || this.padding > 0 || !this.positions
+      || this.prefix.length > 0;
   }
 
   /** The changes to the model, for a request to the worker. */

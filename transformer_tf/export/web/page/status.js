@@ -8,10 +8,41 @@ export function showState(state) {
   byId("loading").hidden = state !== "loading";
 }
 
+const PAUSE = 1000; // milliseconds without a new translation before one is announced
+
+let announcing = 0;
+
 /** @param {unknown} error */
+const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+/**
+ * Shows why there is no translation.
+ *
+ * @param {unknown} error
+ */
 export function showError(error) {
   showState("error");
-  byId("translation").textContent = error instanceof Error ? error.message : String(error);
+  byId("translation").textContent = messageOf(error);
+}
+
+/**
+ * Shows why a view could not be drawn; the translation stays. Null takes the message away.
+ *
+ * @param {unknown} error
+ */
+export function showProblem(error) {
+  byId("problem").hidden = error === null;
+  byId("problem").textContent = error === null ? "" : messageOf(error);
+}
+
+/**
+ * Tells screen readers the translation, once after the last change.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => { byId("announcement").textContent = text; }, PAUSE);
 }
 
 /**
@@ -20,7 +51,7 @@ export function showError(error) {
  */
 export function showProgress(loaded, total) {
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
-  byId("progress").value = total ? loaded / total : 0;
+  if (total) byId("progress").value = loaded / total;
   byId("progress-text").textContent =
     `Loading the model: ${megabytes(loaded)}${total ? ` of ${megabytes(total)}` : ""} MB`;
 }

@@ -1,7 +1,8 @@
 import { byId } from "../../../attention_maps/browser/dom.js";
 import { Engine } from "./engine.js";
 import { Session } from "./session.js";
-import { showError, showState } from "./status.js";
+import { showTranslation } from "./sentence_view.js";
+import { announce, showError, showState } from "./status.js";
 
 /** Keeps the translation up to date: greedily at once, then with the beam. */
 export class Updates {
@@ -32,7 +33,10 @@ export class Updates {
         await this.translate("beam");
         done = mine;
       }
-      if (this.session.model) showState("ready");
+      if (this.session.model) {
+        showState("ready");
+        announce(byId("translation").textContent);
+      }
     } catch (error) {
       showError(error);
     }
@@ -47,13 +51,13 @@ export class Updates {
     document.body.classList.toggle("empty", isEmpty);
     if (isEmpty) {
       session.result = null;
-      byId("translation").textContent = "";
+      showTranslation(session);
       return;
     }
-    const plain = { text, search, prefix: session.prefix };
+    const { prefix, changes, isChanged } = session;
     const { result, milliseconds } =
-      await engine.ask("translate", { ...plain, ...session.changes });
-    const unchanged = session.isChanged ? (await engine.ask("translate", plain)).result : null;
+      await engine.ask("translate", { text, search, prefix, ...changes });
+    const unchanged = isChanged ? (await engine.ask("translate", { text, search })).result : null;
     // The text and the model may have changed by now.
     if (!session.model || text !== byId("source").value) return;
     byId("time").textContent = `${milliseconds.toFixed(0)} ms · ${

@@ -1,0 +1,158 @@
+"""What the page's controls do, and leave alone."""
+
+import pytest
+
+from tests.export.web.conftest import ready, type_text
+
+pytestmark = pytest.mark.slow
+
+FIRST = "My father bought a new car last week."  # the first example of the page
+
+
+def translation(page):
+    return page.text_content("#translation")
+
+
+def test_silencing_a_head_moves_nothing(fresh_page):
+    page = fresh_page
+    before = page.locator("#silence-layer").bounding_box()
+    page.click("#silence-head")
+    page.wait_for_selector("#notice:not([hidden])")
+    ready(page)
+    assert page.locator("#silence-layer").bounding_box() == before
+    page.click("#silence-layer")  # what is there is what is clicked
+    page.wait_for_selector("#heads .silenced >> nth=7")
+
+
+def test_a_chosen_word_leaves_the_view_and_is_the_one_of_the_next_view(fresh_page):
+    page = fresh_page
+    page.click("#target-tokens .chip >> nth=2")
+    assert page.is_visible("#map")
+    assert page.locator("#map th.lit .said").text_content() == "hat"
+    page.click("#tab-next")
+    assert page.text_content("#next-title") == "Token 3, after “… Mein Vater”"
+
+
+def test_restore_undoes_every_change(fresh_page):
+    page, said = fresh_page, translation(fresh_page)
+    page.click("#tab-next")
+    page.click("#next-tokens button >> nth=1")
+    page.wait_for_function(
+        "said => document.querySelector('#translation').textContent !== said", arg=said
+    )
+    page.click("#tab-masks")
+    page.check("#future")
+    page.locator("#padding").fill("3")
+    page.wait_for_selector("#notice-text:has-text('3 padding tokens added')")
+    told = page.text_content("#notice-text")
+    assert "token 1 chosen by hand" in told and "no causal mask" in told
+    page.click("#restore")
+    ready(page)
+    assert translation(page) == said
+    assert not page.is_checked("#future") and page.input_value("#padding") == "0"
+    assert page.is_hidden("#notice")
+    assert page.locator("#target-tokens .forced").count() == 0
+
+
+def test_shuffled_words_can_be_put_back(fresh_page):
+    page = fresh_page
+    page.click("#tab-positions")
+    assert page.is_disabled("#unshuffle")
+    for _ in range(2):
+        page.click("#shuffle")
+        ready(page)
+    page.click("#unshuffle")
+    ready(page)
+    assert page.input_value("#source") == FIRST
+    assert page.is_disabled("#unshuffle")
+
+
+def test_undo_brings_the_text_back_that_an_example_replaced(fresh_page):
+    page = fresh_page
+    type_text(page, "Good morning!")
+    page.select_option("#examples", label="Tom has never been to Boston.")
+    ready(page)
+    assert page.input_value("#source") == "Tom has never been to Boston."
+    page.focus("#source")
+    page.keyboard.press("Control+z")
+    ready(page)
+    assert page.input_value("#source") == "Good morning!"
+
+
+def test_without_text_there_is_nothing_to_copy(fresh_page):
+    page = fresh_page
+    assert page.is_enabled("#copy") and page.is_enabled("#link")
+    type_text(page, "  ")
+    assert page.is_disabled("#copy") and page.is_disabled("#link")
+
+
+def test_the_theme_stays(fresh_page):
+    page = fresh_page
+    page.click("#theme")
+    page.reload()
+    ready(page)
+    assert page.get_attribute("html", "data-theme") == "dark"
+    page.click("#theme")
+    page.evaluate("localStorage.clear()")
+
+
+def test_a_finished_translation_is_announced_once(fresh_page):
+    page = fresh_page
+    page.evaluate("""() => {
+        window.announced = [];
+        const place = document.querySelector('#announcement');
+        new MutationObserver(() => announced.push(place.textContent))
+            .observe(place, { childList: true });
+    }""")
+    page.fill("#source", "")
+    page.type("#source", "Good morning!")
+    page.wait_for_function("() => window.announced.length")
+    page.wait_for_timeout(1200)
+    assert page.evaluate("announced") == [translation(page)]
+    assert page.get_attribute("#translation", "aria-live") == "off"
+
+
+def test_an_error_of_a_view_leaves_the_translation(fresh_page):
+    page, said = fresh_page, translation(fresh_page)
+    page.evaluate("() => { Worker.prototype.postMessage = () => { throw new Error('broken'); }; }")
+    page.click("#tab-beam")
+    page.wait_for_selector("#problem:has-text('broken')")
+    assert translation(page) == said and page.is_visible("#source-tokens")
+    page.click("#tab-next")
+    assert page.is_hidden("#problem")
+
+
+def test_nothing_is_live_before_the_model_is_there(browser, shipped_site):
+    page = browser.new_page()
+    page.add_init_script("window.Worker = class { postMessage() {} };")
+    page.goto(shipped_site)
+    assert page.is_visible("#loading")
+    assert page.input_value("#source") == FIRST
+    for name in ("source", "examples", "copy", "link", "model"):
+        assert page.is_disabled(f"#{name}"), name
+    assert page.locator("main button:visible:enabled").count() == 0
+    page.close()
+
+
+def test_forced_colors_keep_the_map(browser, shipped_site):
+    page = browser.new_context(forced_colors="active").new_page()
+    page.goto(shipped_site)
+    ready(page)
+    colors = (
+        page.locator("#map tbody tr >> nth=1")
+        .locator("td")
+        .evaluate_all(
+            "all => all.map((e) => [Number(e.ariaLabel), getComputedStyle(e).backgroundColor])"
+        )
+    )
+    assert max(colors)[1] != min(colors)[1]
+    page.context.close()
+
+
+def test_scrolled_boxes_are_reached_by_the_keyboard(fresh_page):
+    page = fresh_page
+    for tab in ("beam", "layers"):
+        page.click(f"#tab-{tab}")
+        box = page.locator(f"#{tab} .scroll")
+        box.focus()
+        assert box.evaluate("e => e === document.activeElement")
