@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from transformer_tf.commands import new_parser
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +38,7 @@ COMMANDS = {
 
 def parse_arguments() -> argparse.Namespace:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(description="Measure speed or quality on this machine.")
+    parser = new_parser("Measure speed or quality on this machine.")
     commands = parser.add_subparsers(dest="command", required=True)
     parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
     parsers["data"].add_argument(

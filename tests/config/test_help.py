@@ -1,38 +1,33 @@
-import dataclasses
-
 import pytest
 
-from transformer_tf.config import Config, help_text
+from transformer_tf.config import help_text, known_keys
 from transformer_tf.config.help import COMMON_KEYS
+from transformer_tf.errors import ConfigError
 
 
 def keys_of(text):
     """The keys of a help text, in their order."""
-    lines = (line.strip() for line in text.splitlines() if line.startswith("  "))
-    names = (line.partition("=") for line in lines if "=" in line.split()[0])
-    return [name for name, _, _ in names if "." in name]
+    names = (line.strip().partition("=") for line in text.splitlines())
+    return [name for name, equals, _ in names if equals and name.split(".")[0].isalpha()]
 
 
-def test_all_keys_with_their_defaults():
-    text = help_text(every=True)
-    assert keys_of(text) == [
-        f"{section.name}.{field.name}"
-        for section in dataclasses.fields(Config)
-        for field in dataclasses.fields(getattr(Config(), section.name))
-    ]
-    assert "model.d_model=128\n      Size of the vector of each position." in text
-    assert "SUPPRESS" not in text
-
-
-def test_the_twenty_keys_that_most_runs_change():
-    text = help_text()
-    assert len(COMMON_KEYS) == 20
-    assert keys_of(text) == list(COMMON_KEYS)
-    assert "--help all" in text
+def test_topics():
+    every = keys_of(help_text("all"))
+    assert [key for key in every if "[]" not in key] == list(known_keys())
+    assert keys_of(help_text()) == list(COMMON_KEYS)
+    assert "--help all" in help_text()
+    assert keys_of(help_text("model")) == [key for key in known_keys() if key.startswith("model.")]
+    assert help_text("model.d_model") == (
+        "  model.d_model=128\n      Size of the vector of each position."
+    )
+    assert "data.mix[].weight=1.0" in help_text("data.mix")
+    for topic in ("mode", "model.d"):
+        with pytest.raises(ConfigError, match=topic):
+            help_text(topic)
 
 
 @pytest.mark.parametrize("width", [50, 80, 130])
 def test_lines_are_as_wide_as_the_terminal(width):
-    for every in (False, True):
-        lines = help_text(every, width).splitlines()
+    for topic in (None, "all"):
+        lines = help_text(topic, width).splitlines()
         assert width - 15 < max(map(len, lines)) <= width

@@ -16,5 +16,11 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_help_without_docstrings(script):
+    """`python -OO` has no docstrings."""
+    assert "--version" in run("-OO", script, "--help").stdout
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_version(script):
     assert run(script, "--version").stdout == f"{transformer_tf.__version__}\n"

@@ -34,10 +34,10 @@ def parse_arguments() -> argparse.Namespace:
         "-h",
         "--help",
         nargs="?",
-        choices=["all"],
         action=_Help,
-        metavar="all",
-        help="show the keys that most runs change, or all",
+        metavar="TOPIC",
+        help="show the keys that most runs change; with a TOPIC, the keys of a section, one key, "
+        "or all keys",
     )
     run = parser.add_mutually_exclusive_group()
     run.add_argument(
@@ -88,8 +88,12 @@ class _Help(argparse.Action):
     def __call__(self, parser, namespace, values, option_string=None):
         from transformer_tf.config import help_text
 
-        parser.epilog = help_text(values == "all", shutil.get_terminal_size().columns)
-        parser.print_help()
+        text = help_text(values, shutil.get_terminal_size().columns)
+        if values is None:
+            parser.epilog = text
+            parser.print_help()
+        else:
+            print(text)
         parser.exit()
 
 

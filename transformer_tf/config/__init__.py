@@ -2,6 +2,7 @@
 
 from transformer_tf.config.help import help_text
 from transformer_tf.config.loading import (
+    known_keys,
     load_config,
     load_run_config,
     load_saved_config,
@@ -26,6 +27,7 @@ __all__ = [
     "TokenizerConfig",
     "TrainingConfig",
     "help_text",
+    "known_keys",
     "load_config",
     "load_run_config",
     "load_saved_config",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-import json
+import dataclasses
 import re
 import textwrap
 from typing import Any
 
-from transformer_tf.config.loading import plain_value
-from transformer_tf.config.schema import Config
+from transformer_tf.config.loading import check_key
+from transformer_tf.config.schema import Config, MixConfig
+from transformer_tf.config.section import in_words
 
 # The keys that most runs change.
 COMMON_KEYS = (
@@ -36,37 +36,41 @@ COMMON_KEYS = (
 )
 
 
-def help_text(every: bool = False, width: int = 80) -> str:
+def help_text(topic: str | None = None, width: int = 80) -> str:
     """Lists keys with their defaults and meanings.
 
     Args:
-        every: Whether to list every key, by section, instead of `COMMON_KEYS`.
+        topic: A key, a section or `all`; None for `COMMON_KEYS`.
         width: Maximum number of characters in a line.
+
+    Raises:
+        ConfigError: If there is no such key or section.
     """
-    groups: dict[str, dict[str, tuple[Any, str]]] = {}
-    for name, section in vars(Config()).items():
-        doc = inspect.getdoc(section) or ""
-        meanings = dict(re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", doc, re.MULTILINE))
-        groups[doc.splitlines()[0]] = {
-            f"{name}.{key}": (default, meanings[key]) for key, default in vars(section).items()
-        }
-    if not every:
-        keys = {key: each for group in groups.values() for key, each in group.items()}
+    fields = _fields()
+    lines: list[str] = []
+    if topic is None:
         title = "The keys that most runs change, each with its default; --help all lists every key"
-        groups = {title: {key: keys[key] for key in COMMON_KEYS}}
-    lines = []
-    for title, group in groups.items():
-        lines += ["", *textwrap.wrap(f"{title.rstrip('.')}:", width)]
-        for key, (default, meaning) in group.items():
-            value = json.dumps(plain_value(default), ensure_ascii=False)
+        lines += textwrap.wrap(f"{title}:", width)
+        fields = {key: fields[key] for key in COMMON_KEYS}
+    elif topic != "all":
+        fields = {key: fields[key] for key in fields if re.match(rf"{re.escape(topic)}(\W|$)", key)}
+        if not fields:
+            check_key(topic)
+    for key, field in fields.items():
+        required = field.default is dataclasses.MISSING
+        default = key if required else f"{key}={in_words(field.default)}"
+        for text, indent in ((default, 2), (field.metadata["meaning"], 6)):
             lines += textwrap.wrap(
-                f"{key}={value}",
-                width,
-                initial_indent="  ",
-                subsequent_indent="    ",
-                break_on_hyphens=False,
+                text, width, initial_indent=indent * " ", subsequent_indent=max(indent, 4) * " "
             )
-            lines += textwrap.wrap(
-                " ".join(meaning.split()), width, initial_indent=6 * " ", subsequent_indent=6 * " "
-            )
-    return "\n".join(lines[1:])
+    return "\n".join(lines)
+
+
+def _fields() -> dict[str, dataclasses.Field[Any]]:
+    """Returns the field of each key, those of an entry of `data.mix` included."""
+    fields = {
+        f"{section}.{field.name}": field
+        for section, values in vars(Config()).items()
+        for field in dataclasses.fields(values)
+    }
+    return fields | {f"data.mix[].{field.name}": field for field in dataclasses.fields(MixConfig)}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import functools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
+import msgspec
 import yaml
 
-from transformer_tf.config.schema import Config
-from transformer_tf.config.values import YamlLoader, convert_value
+from transformer_tf.config.schema import Config, MixConfig
+from transformer_tf.config.section import value_types
 from transformer_tf.errors import ConfigError, one_line
 from transformer_tf.utils.files import atomic_write_bytes
 
@@ -33,8 +34,37 @@ RESUMABLE = (
     "training.tensorboard",
     "training.samples",
 )
-# Keys of earlier versions, still found in their saved configurations.
-REMOVED = ("data.max_malformed", "decoding.coverage_penalty", "training.keep_states")
+# The C versions take 1 ms instead of 15; some builds of PyYAML lack them.
+SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SafeDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class YamlLoader(SafeLoader):
+    """Rejects duplicate keys; PyYAML would silently keep the last one."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Returns the dictionary of a mapping."""
+        keys = [(self.construct_object(key, deep=True), key) for key, _ in node.value]
+        mapping = super().construct_mapping(node, deep)  # refuses unhashable keys
+        known = set()
+        for name, key in keys:
+            if name in known:
+                raise yaml.constructor.ConstructorError(
+                    problem=f"{name!r} is a duplicate key", problem_mark=key.start_mark
+                )
+            known.add(name)
+        return mapping
+
+
+class YamlDumper(SafeDumper):
+    """Quotes text that `YamlLoader` would read as a number."""
+
+
+for _kind in (YamlLoader, YamlDumper):
+    # As in YAML 1.2. PyYAML reads 1e-3 as text.
+    _kind.add_implicit_resolver(
+        "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+[eE][-+]?\d+$"), list("-+0123456789")
+    )
 
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
@@ -52,11 +82,12 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
         ConfigError: For a missing or malformed file, an unknown key or an invalid value. The
             message is one line that names the key and suggests the nearest valid one.
     """
-    values = {} if path is None else dict(_flatten(_read_yaml(Path(path))))
+    values = {} if path is None else _read_yaml(Path(path))
     values |= _parse(overrides)
-    key = "training.start_from"
-    start = convert_value(key, values.get(key), _key_types()[key])
-    return _make_config(values) if start is None else _with_sizes_of(start.expanduser(), values)
+    start = values.get("training.start_from")
+    if start is None:
+        return _make_config(values)
+    return _with_sizes_of(Path(str(start)).expanduser(), values)
 
 
 def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
@@ -67,64 +98,82 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
     """
     if not (checkpoint / "config.yaml").is_file():
         raise ConfigError(f"training.start_from={checkpoint} is not a checkpoint")
-    expected = load_saved_config(checkpoint / "config.yaml")
-    theirs = {"data.slots": expected.data.slots}
-    for section in ("model", "tokenizer"):
-        theirs |= {
-            f"{section}.{key}": value for key, value in vars(getattr(expected, section)).items()
-        }
-    config = _make_config({**theirs, **values})
-    for section in ("model", "tokenizer"):
-        for field in dataclasses.fields(getattr(config, section)):
-            ours, kept = (
-                getattr(getattr(each, section), field.name) for each in (config, expected)
+    saved = load_saved_config(checkpoint / "config.yaml")
+    sizes = {
+        f"{section}.{name}": value
+        for section in ("model", "tokenizer")
+        for name, value in vars(getattr(saved, section)).items()
+    }
+    config = _make_config({"data.slots": saved.data.slots, **sizes, **values})
+    for key, kept in sizes.items():
+        section, name = key.split(".")
+        given = getattr(getattr(config, section), name)
+        if given != kept and "dropout" not in name:
+            raise ConfigError(
+                f"{key}={given} differs from the {kept} of training.start_from={checkpoint}: "
+                "leave it out"
             )
-            if ours != kept and "dropout" not in field.name:
-                raise ConfigError(
-                    f"{section}.{field.name}={ours} differs from the {kept} of "
-                    f"training.start_from={checkpoint}: leave it out"
-                )
     return config
 
 
 def load_saved_config(path: Path, overrides: Sequence[str] = ()) -> Config:
-    """Reads the `config.yaml` of a run or a checkpoint, which an earlier version may have saved.
+    """Reads the `config.yaml` of a run or a checkpoint, whose sizes are all in it.
 
     Args:
-        path: The file. Keys that no longer exist are ignored.
+        path: The file.
         overrides: Strings `section.key=value`.
 
     Raises:
         ConfigError: As in `load_config`.
     """
-    values = {key: value for key, value in _flatten(_read_yaml(path)) if key not in REMOVED}
-    return _make_config(values | _parse(overrides))
+    return _make_config(_read_yaml(path) | _parse(overrides))
 
 
-def _parse(overrides: Sequence[str]) -> dict[str, str]:
+def _parse(overrides: Sequence[str]) -> dict[str, Any]:
+    """Returns the values of strings `section.key=value`."""
     values = {}
     for override in overrides:
-        key, separator, value = override.partition("=")
+        key, separator, text = override.partition("=")
+        key = key.strip()
         if not separator:
             raise ConfigError(f"An override is written section.key=value, not {override!r}")
-        values[key.strip()] = value
+        values[key] = _parse_value(key, text)
     return values
+
+
+def _parse_value(key: str, text: str) -> Any:
+    check_key(key)
+    hint = known_keys()[key]
+    if {str, Path} & {hint, *get_args(hint)} and text not in ("", "null"):
+        return text
+    try:
+        return yaml.load(text, YamlLoader)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{key}={text} is not valid YAML: {one_line(error)}") from error
 
 
 def _make_config(values: Mapping[str, Any]) -> Config:
     if values.get("data.files"):
         values = {"data.corpus": "files", **values}
-    sections: dict[str, dict[str, Any]] = {}
+    _check_mix(values.get("data.mix"))
+    sections: dict[str, dict[str, Any]] = {section: {} for section in get_type_hints(Config)}
     for key, value in values.items():
-        _check_key(key)
+        check_key(key)
         section, name = key.split(".")
-        sections.setdefault(section, {})[name] = convert_value(key, value, _key_types()[key])
+        sections[section][name] = value
     return Config(
-        **{
-            section: kind(**sections.get(section, {}))
-            for section, kind in get_type_hints(Config).items()
-        }
+        **{section: kind(**sections[section]) for section, kind in get_type_hints(Config).items()}
     )
+
+
+def _check_mix(entries: Any) -> None:
+    """Refuses unknown keys in `data.mix`, which msgspec would ignore."""
+    for entry in entries if isinstance(entries, list) else ():
+        for name in entry if isinstance(entry, Mapping) else ():
+            if name not in value_types(MixConfig):
+                raise ConfigError(
+                    f"Unknown key {name!r} in data.mix: {list(value_types(MixConfig))}"
+                )
 
 
 def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
@@ -144,7 +193,7 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
     for override in overrides:
         key = override.partition("=")[0].strip()
         if key not in RESUMABLE and not key.startswith("decoding."):
-            _check_key(key)
+            check_key(key)
             raise ConfigError(f"{key} cannot change in a resumed run, only in a new one")
     before, now = load_saved_config(path), load_saved_config(path, overrides)
     if now.training.best_metric != "perplexity" and now.decoding != before.decoding:
@@ -161,24 +210,28 @@ def save_config(config: Config, path: Path) -> None:
     Raises:
         OSError: If it cannot be written.
     """
-    text = yaml.safe_dump(
-        plain_value(dataclasses.asdict(config)), sort_keys=False, allow_unicode=True
-    )
+    values = msgspec.to_builtins(config, enc_hook=str)  # a path becomes text
+    text = yaml.dump(values, Dumper=YamlDumper, sort_keys=False, allow_unicode=True)
     atomic_write_bytes(path, text.encode())
 
 
 @functools.cache
-def _key_types() -> dict[str, Any]:
-    """Returns the type of each key."""
+def known_keys() -> dict[str, Any]:
+    """Returns the type of each key, such as `model.d_model`."""
     return {
         f"{section}.{name}": hint
         for section, kind in get_type_hints(Config).items()
-        for name, hint in get_type_hints(kind).items()
+        for name, hint in value_types(kind).items()
     }
 
 
-def _check_key(key: str) -> None:
-    known = _key_types()
+def check_key(key: str) -> None:
+    """Checks that there is a key.
+
+    Raises:
+        ConfigError: If there is none. The message suggests the nearest one.
+    """
+    known = known_keys()
     if key in known:
         return
     # For a key without its section, or in the wrong one, suggest the same name elsewhere.
@@ -188,34 +241,22 @@ def _check_key(key: str) -> None:
     raise ConfigError(f"Unknown configuration key {key!r}; did you mean {near[0]!r}?")
 
 
-def _read_yaml(path: Path) -> Mapping[str, Any]:
+def _read_yaml(path: Path) -> dict[str, Any]:
+    """Returns the value of each `section.key` of a file."""
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), YamlLoader)
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} is not valid YAML: {one_line(error)}") from error
-    if content is None:
-        return {}
-    if not isinstance(content, Mapping):
+    if not isinstance(content, Mapping | None):
         raise ConfigError(f"{path} must hold sections with keys, such as 'model:'")
-    return content
+    return dict(_flatten(content or {}))
 
 
-def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{key}.")
-        elif value is None and not prefix:
-            continue  # an empty section
-        else:
-            yield f"{prefix}{key}", value
-
-
-def plain_value(value: Any) -> Any:
-    """Converts paths to text and tuples to lists, for YAML and JSON."""
-    if isinstance(value, Mapping):
-        return {key: plain_value(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain_value(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
+def _flatten(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for section, values in content.items():
+        if isinstance(values, Mapping):
+            yield from ((f"{section}.{name}", value) for name, value in values.items())
+        elif values is not None:  # None: an empty section
+            yield str(section), values

@@ -5,279 +5,310 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from transformer_tf.config.ranges import (
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    PositiveShare,
-    Ratio,
-    Seed,
-    Share,
-    StepsOrShare,
-    StepsOrShareOrNone,
-    check_ranges,
-)
+from msgspec import Meta
+
+from transformer_tf.config.section import Section, key
 from transformer_tf.errors import ConfigError
 
 BPEMB_DIMENSIONS = (25, 50, 100, 200, 300)
-MAX_WEIGHT = 100
 MAX_TAGS = 8
 
-
-@dataclasses.dataclass(frozen=True)
-class MixConfig:
-    """Further training pairs.
-
-    Attributes:
-        files: `[FILE]` or `[SOURCE, TARGET]`, like an entry of `data.files`.
-        weight: How often an epoch shows each pair; 0.5 shows it in every second epoch.
-        tag: A source token in front of these pairs, such as `bt` for back-translations.
-        swap: Whether the target comes first in the files.
-    """
-
-    files: tuple[str, ...]
-    weight: float = 1.0
-    tag: str = ""
-    swap: bool = False
+NonNegativeInt = Annotated[int, Meta(ge=0)]
+PositiveInt = Annotated[int, Meta(ge=1)]
+NonNegativeFloat = Annotated[float, Meta(ge=0)]
+PositiveFloat = Annotated[float, Meta(gt=0)]
+Share = Annotated[float, Meta(ge=0, lt=1)]
+PositiveShare = Annotated[float, Meta(gt=0, le=1)]
+ShareOfRun = Annotated[float, Meta(gt=0, le=0.5)]
+Seed = Annotated[int, Meta(ge=0, lt=2**32)]
+Files = Annotated[
+    tuple[str, ...],
+    Meta(min_length=1, max_length=2, description='["pairs.tsv"] or ["lines.en", "lines.de"]'),
+]
+Tag = Annotated[str, Meta(pattern="^[A-Za-z0-9]*$", description="letters and digits, such as bt")]
 
 
 @dataclasses.dataclass(frozen=True)
-class DataConfig:
-    """The sentence pairs.
+class MixConfig(Section, name="data.mix"):
+    """Further training pairs."""
 
-    Attributes:
-        corpus: `phrasebook` (generated, needs no network), `tatoeba`, `multi30k`, `tfds:NAME`
-            (a translation dataset of TensorFlow Datasets) or `files`.
-        files: The training pairs; implies `corpus: files`. A list of `[FILE]` (lines of source,
-            tab, target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence per line).
-            Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.
-        validation_files: The validation pairs; by default the corpus's own, or a random sample.
-        test_files: The test pairs; by default the corpus's own, or a random sample.
-        swap: Whether the target comes first in `files`, `validation_files` and `test_files`.
-        mix: Further training pairs for any corpus, a list such as
-            `[{files: [a.tsv], weight: 0.5, tag: bt}]`. `tag` adds a source token in front.
-        source_language: Language to translate from, as a two-letter code.
-        target_language: Language to translate into, as a two-letter code.
-        directory: Folder of downloaded data; by default $TRANSFORMER_TF_DATA or a cache folder.
-        cache_directory: Folder of prepared data; by default $TRANSFORMER_TF_CACHE or a cache
-            folder. It can be deleted at any time.
-        validation_size: Number of validation pairs, if the corpus has none of its own.
-        test_size: Number of test pairs, if the corpus has none of its own.
-        max_pairs: Maximum number of training pairs; all by default.
-        max_length: Training pairs with more sub-words on one side are left out.
-        max_length_ratio: Training pairs are left out if one side has more than 60 bytes of UTF-8
-            and more than this many times the bytes of the other.
-        slots: Whether numbers, addresses and unknown names become placeholders that the model
-            copies, see `transformer_tf.text.slots`. Needs a `trained` tokenizer.
-    """
-
-    corpus: str = "phrasebook"
-    files: tuple[tuple[str, ...], ...] = ()
-    validation_files: tuple[tuple[str, ...], ...] = ()
-    test_files: tuple[tuple[str, ...], ...] = ()
-    swap: bool = False
-    mix: tuple[MixConfig, ...] = ()
-    source_language: str = "en"
-    target_language: str = "de"
-    directory: Path | None = None
-    cache_directory: Path | None = None
-    validation_size: PositiveInt = 2000
-    test_size: PositiveInt = 2000
-    max_pairs: PositiveInt | None = None
-    max_length: PositiveInt = 100
-    max_length_ratio: Ratio = 4.0
-    slots: bool = False
+    files: Files = key(
+        dataclasses.MISSING, "`[FILE]` or `[SOURCE, TARGET]`, like an entry of `data.files`."
+    )
+    weight: Annotated[float, Meta(gt=0, le=100)] = key(
+        1.0, "How often an epoch shows each pair; 0.5 shows it in every second epoch."
+    )
+    tag: Tag = key(
+        "", "A source token in front of these pairs, such as `bt` for back-translations."
+    )
+    swap: bool = key(False, "Whether the target comes first in the files.")
 
 
 @dataclasses.dataclass(frozen=True)
-class TokenizerConfig:
-    """The sub-word tokenizers.
+class DataConfig(Section, name="data"):
+    """The sentence pairs."""
 
-    Attributes:
-        kind: `trained`: a BPE trained on the training pairs, which keeps case and digits and
-            encodes any text; `bpemb`: an official BPEmb model, lower case, every digit a 0.
-        vocab_size: Number of sub-words of each model; for `trained` models, `auto` chooses it by
-            the number of training pairs.
-        shared: Whether both languages share one `trained` model.
-        dropout: Share of the merges that BPE-dropout skips at random in each epoch; usually 0.1,
-            0 for none.
-        init_embeddings: Whether to initialize the embeddings with the pretrained vectors of the
-            `bpemb` models; needs a model.d_model of 25, 50, 100, 200 or 300.
-    """
-
-    kind: Literal["trained", "bpemb"] = "trained"
-    vocab_size: PositiveInt | Literal["auto"] = 8000
-    shared: bool = False
-    dropout: Share = 0.0
-    init_embeddings: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class ModelConfig:
-    """The sizes and options of the Transformer.
-
-    Attributes:
-        num_layers: Number of encoder layers.
-        num_decoder_layers: Number of decoder layers; by default as many as encoder layers.
-        d_model: Size of the vector of each position.
-        num_heads: Number of attention heads of each layer; divides d_model.
-        d_ff: Size of the hidden layer of the feed-forward networks.
-        dropout_rate: Dropout of the embeddings and of each sub-layer's output.
-        pre_norm: Whether to normalize before each sub-layer instead of after it.
-        tie_embeddings: `target`: the target embedding is also the output projection; `all`: the
-            source embedding is, too, with a shared tokenizer; or `none`.
-        position: `sinusoidal` or `learned` positional encodings.
-        max_length: Number of `learned` positions.
-    """
-
-    num_layers: PositiveInt = 4
-    num_decoder_layers: PositiveInt | None = None
-    d_model: PositiveInt = 128
-    num_heads: PositiveInt = 8
-    d_ff: PositiveInt = 512
-    dropout_rate: Share = 0.1
-    pre_norm: bool = False
-    tie_embeddings: Literal["none", "target", "all"] = "none"
-    position: Literal["sinusoidal", "learned"] = "sinusoidal"
-    max_length: PositiveInt = 512
-
-
-@dataclasses.dataclass(frozen=True)
-class TrainingConfig:
-    """The training.
-
-    Attributes:
-        max_epochs: Passes over the training pairs.
-        max_steps: Maximum number of batches to train on; no limit by default.
-        max_minutes: Time limit in minutes, all parts of a resumed run together; none by default.
-        tokens_per_batch: Maximum number of tokens of a batch on either side, padding included.
-        max_buckets: Maximum number of different padded batch shapes.
-        accumulation_steps: Number of batches whose gradients make one update, as if they were one
-            batch.
-        warmup_steps: Number of updates until the learning rate reaches its maximum; or, up to 0.5,
-            the share of the run's updates.
-        learning_rate_scale: The maximum of the learning rate as a multiple of
-            (d_model * 4000)^-0.5, the paper's.
-        cooldown_steps: Number of updates at the end of the run over which the learning rate falls
-            to zero; or, up to 0.5, their share of the run; 0 for none, as in the paper.
-        clip_norm: Maximum norm of the gradient of all weights; a larger gradient is scaled down.
-        label_smoothing: Share of the probability that is spread over all tokens.
-        ema_decay: Decay per step of an exponential moving average of the weights, such as
-            0.999, which is then validated and saved; 0 for no average.
-        devices: Number of devices of this process that share each batch; more than 1 needs JAX.
-        precision: Keras dtype policy, such as `float32` or `mixed_bfloat16`.
-        validate_every: Number of batches between validations; by default an epoch, or a tenth of
-            a run of fewer than ten epochs.
-        best_metric: Metric of the best weights on the validation set: `perplexity`, or the `bleu`
-            or `chrf` of the translations.
-        patience: Stop after this many validations without a better score; never by default.
-        tensorboard: Whether to write curves, sample translations and their attention for
-            TensorBoard.
-        seed: Seed of all random numbers.
-        start_from: A checkpoint to continue from: its weights, tokenizers and sizes, with a new
-            optimizer. By default the weights are random.
-        directory: Folder of the run; by default a new one in `runs`.
-        samples: Sentences to translate at each validation; by default three of the validation set.
-    """
-
-    max_epochs: PositiveInt = 30
-    max_steps: PositiveInt | None = None
-    max_minutes: PositiveFloat | None = None
-    tokens_per_batch: PositiveInt = 1024
-    max_buckets: PositiveInt = 16
-    accumulation_steps: PositiveInt = 1
-    warmup_steps: StepsOrShare = 0.1
-    learning_rate_scale: PositiveFloat = 1.0
-    cooldown_steps: StepsOrShareOrNone = 0
-    clip_norm: PositiveFloat | None = None
-    label_smoothing: Share = 0.0
-    ema_decay: Share = 0.0
-    devices: PositiveInt = 1
-    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
-    validate_every: PositiveInt | None = None
-    best_metric: Literal["perplexity", "bleu", "chrf"] = "perplexity"
-    patience: PositiveInt | None = None
-    tensorboard: bool = False
-    seed: Seed = 0
-    start_from: Path | None = None
-    directory: Path | None = None
-    samples: tuple[str, ...] | None = None
+    corpus: str = key(
+        "phrasebook",
+        "`phrasebook` (generated, needs no network), `tatoeba`, `multi30k`, `tfds:NAME` (a "
+        "translation dataset of TensorFlow Datasets) or `files`.",
+    )
+    files: tuple[Files, ...] = key(
+        (),
+        "The training pairs; implies `corpus: files`. A list of `[FILE]` (lines of source, tab, "
+        "target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence per line). Plain, "
+        ".gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.",
+    )
+    validation_files: tuple[Files, ...] = key(
+        (), "The validation pairs; by default the corpus's own, or a random sample."
+    )
+    test_files: tuple[Files, ...] = key(
+        (), "The test pairs; by default the corpus's own, or a random sample."
+    )
+    swap: bool = key(
+        False, "Whether the target comes first in `files`, `validation_files` and `test_files`."
+    )
+    mix: tuple[MixConfig, ...] = key(
+        (),
+        "Further training pairs for any corpus, a list such as `[{files: [a.tsv], weight: 0.5, "
+        "tag: bt}]`. `tag` adds a source token in front.",
+    )
+    source_language: str = key("en", "Language to translate from, as a two-letter code.")
+    target_language: str = key("de", "Language to translate into, as a two-letter code.")
+    directory: Path | None = key(
+        None, "Folder of downloaded data; by default $TRANSFORMER_TF_DATA or a cache folder."
+    )
+    cache_directory: Path | None = key(
+        None,
+        "Folder of prepared data; by default $TRANSFORMER_TF_CACHE or a cache folder. It can be "
+        "deleted at any time.",
+    )
+    validation_size: NonNegativeInt = key(
+        2000, "Number of validation pairs, if the corpus has none of its own."
+    )
+    test_size: NonNegativeInt = key(
+        2000, "Number of test pairs, if the corpus has none of its own."
+    )
+    max_pairs: PositiveInt | None = key(None, "Maximum number of training pairs; all by default.")
+    max_length: PositiveInt = key(
+        100, "Training pairs with more sub-words on one side are left out."
+    )
+    max_length_ratio: Annotated[float, Meta(ge=1)] = key(
+        4.0,
+        "Training pairs are left out if one side has more than 60 bytes of UTF-8 and more than "
+        "this many times the bytes of the other.",
+    )
+    slots: bool = key(
+        False,
+        "Whether numbers, addresses and unknown names become placeholders that the model copies, "
+        "see `transformer_tf.text.slots`. Needs a `trained` tokenizer.",
+    )
 
 
 @dataclasses.dataclass(frozen=True)
-class DecodingConfig:
-    """The search for translations.
+class TokenizerConfig(Section, name="tokenizer"):
+    """The sub-word tokenizers."""
 
-    Attributes:
-        batch_size: Number of sentences to translate at a time.
-        beam_size: Number of hypotheses in beam search; 1 is greedy search.
-        n_best: Number of translations of each sentence, at most `beam_size`.
-        length_penalty: In beam search, divide log-probabilities by ((5 + length) / 6) to this
-            power (Wu et al. 2016); 0.6 as in §6.1 of the paper, 0 for none.
-        max_length: Maximum number of sub-words of a translation, the end token included.
-        max_length_ratio: A translation has at most this many times as many sub-words as its
-            source, plus ten.
-        min_length: Minimum number of sub-words of a translation.
-        temperature: Sample tokens from softmax(logits / temperature) instead of choosing the most
-            probable one; 0 for no sampling. Needs `beam_size` 1.
-        top_k: Sample from this many of the most probable tokens; 0 for all.
-        top_p: Sample from the most probable tokens with this total probability; 1 for all.
-        seed: Seed of the samples.
-        precision: Keras dtype policy; `float32` translates best, whatever the training used.
-        scores: Whether greedy search and sampling return log-probabilities, too.
-        replace_unknowns: Whether an unknown sub-word in a translation becomes the source word with
-            the most attention. Only `bpemb` tokenizers have unknown sub-words.
-        alignment: Whether to return word alignments, from the cross-attention.
-        alignment_layer: The decoder layer to align with, from 1; None for the last.
-        alignment_heads: The heads of that layer, from 1, to average; empty for all.
-        alignment_query: The decoder position whose attention aligns a word: the one that produces
-            it (`output`) or the next one, which reads it (`input`). `benchmark.py alignment`
-            finds the best setting.
-        restore: Whether to restore capitals and digits in the translations of `bpemb` models,
-            which are in lower case with every digit a 0. A truecaser restores the capitals, the
-            source the digits.
-        recase: Whether a sentence in capitals, which models rarely see in training, is translated
-            in lower case and its translation put in capitals.
-        split_sentences: Whether to translate the sentences of a text one by one.
-        check_slots: Whether beam search prefers hypotheses with every slot of the source exactly
-            once, if the model was trained with `data.slots`. A sentence that has lost one is
-            searched again with twice the beam.
-    """
+    kind: Literal["trained", "bpemb"] = key(
+        "trained",
+        "`trained`: a BPE trained on the training pairs, which keeps case and digits and encodes "
+        "any text; `bpemb`: an official BPEmb model, lower case, every digit a 0.",
+    )
+    vocab_size: PositiveInt | Literal["auto"] = key(
+        8000,
+        "Number of sub-words of each model; for `trained` models, `auto` chooses it by the number "
+        "of training pairs.",
+    )
+    shared: bool = key(False, "Whether both languages share one `trained` model.")
+    dropout: Share = key(
+        0.0,
+        "Share of the merges that BPE-dropout skips at random in each epoch; usually 0.1, 0 for "
+        "none.",
+    )
+    init_embeddings: bool = key(
+        False,
+        "Whether to initialize the embeddings with the pretrained vectors of the `bpemb` models; "
+        "needs a model.d_model of 25, 50, 100, 200 or 300.",
+    )
 
-    batch_size: PositiveInt = 64
-    beam_size: PositiveInt = 1
-    n_best: PositiveInt = 1
-    length_penalty: NonNegativeFloat = 0.6
-    max_length: PositiveInt = 100
-    max_length_ratio: NonNegativeFloat = 2.0
-    min_length: NonNegativeInt = 0
-    temperature: NonNegativeFloat = 0.0
-    top_k: NonNegativeInt = 0
-    top_p: PositiveShare = 1.0
-    seed: Seed = 0
-    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = "float32"
-    scores: bool = False
-    replace_unknowns: bool = False
-    alignment: bool = False
-    alignment_layer: int | None = None
-    alignment_heads: tuple[int, ...] = ()
-    alignment_query: Literal["output", "input"] = "output"
-    restore: bool = True
-    recase: bool = True
-    split_sentences: bool = False
-    check_slots: bool = True
+
+@dataclasses.dataclass(frozen=True)
+class ModelConfig(Section, name="model"):
+    """The sizes and options of the Transformer."""
+
+    num_layers: PositiveInt = key(4, "Number of encoder layers.")
+    num_decoder_layers: PositiveInt | None = key(
+        None, "Number of decoder layers; by default as many as encoder layers."
+    )
+    d_model: PositiveInt = key(128, "Size of the vector of each position.")
+    num_heads: PositiveInt = key(8, "Number of attention heads of each layer; divides d_model.")
+    d_ff: PositiveInt = key(512, "Size of the hidden layer of the feed-forward networks.")
+    dropout_rate: Share = key(0.1, "Dropout of the embeddings and of each sub-layer's output.")
+    pre_norm: bool = key(False, "Whether to normalize before each sub-layer instead of after it.")
+    tie_embeddings: Literal["none", "target", "all"] = key(
+        "none",
+        "`target`: the target embedding is also the output projection; `all`: the source embedding "
+        "is, too, with a shared tokenizer; or `none`.",
+    )
+    position: Literal["sinusoidal", "learned"] = key(
+        "sinusoidal", "`sinusoidal` or `learned` positional encodings."
+    )
+    max_length: PositiveInt = key(512, "Number of `learned` positions.")
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingConfig(Section, name="training"):
+    """The training."""
+
+    max_epochs: PositiveInt = key(30, "Passes over the training pairs.")
+    max_steps: PositiveInt | None = key(
+        None, "Maximum number of batches to train on; no limit by default."
+    )
+    max_minutes: PositiveFloat | None = key(
+        None, "Time limit in minutes, all parts of a resumed run together; none by default."
+    )
+    tokens_per_batch: PositiveInt = key(
+        1024, "Maximum number of tokens of a batch on either side, padding included."
+    )
+    max_buckets: PositiveInt = key(16, "Maximum number of different padded batch shapes.")
+    accumulation_steps: PositiveInt = key(
+        1, "Number of batches whose gradients make one update, as if they were one batch."
+    )
+    warmup_steps: PositiveInt | ShareOfRun = key(
+        0.1,
+        "Number of updates until the learning rate reaches its maximum; or, up to 0.5, the share "
+        "of the run's updates.",
+    )
+    learning_rate_scale: PositiveFloat = key(
+        1.0, "The maximum of the learning rate as a multiple of (d_model * 4000)^-0.5, the paper's."
+    )
+    cooldown_steps: NonNegativeInt | ShareOfRun = key(
+        0,
+        "Number of updates at the end of the run over which the learning rate falls to zero; or, "
+        "up to 0.5, their share of the run; 0 for none, as in the paper.",
+    )
+    clip_norm: PositiveFloat | None = key(
+        None, "Maximum norm of the gradient of all weights; a larger gradient is scaled down."
+    )
+    label_smoothing: Share = key(0.0, "Share of the probability that is spread over all tokens.")
+    ema_decay: Share = key(
+        0.0,
+        "Decay per step of an exponential moving average of the weights, such as 0.999, which is "
+        "then validated and saved; 0 for no average.",
+    )
+    devices: PositiveInt = key(
+        1, "Number of devices of this process that share each batch; more than 1 needs JAX."
+    )
+    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = key(
+        "float32", "Keras dtype policy, such as `float32` or `mixed_bfloat16`."
+    )
+    validate_every: PositiveInt | None = key(
+        None,
+        "Number of batches between validations; by default an epoch, or a tenth of a run of fewer "
+        "than ten epochs.",
+    )
+    best_metric: Literal["perplexity", "bleu", "chrf"] = key(
+        "perplexity",
+        "Metric of the best weights on the validation set: `perplexity`, or the `bleu` or `chrf` "
+        "of the translations.",
+    )
+    patience: PositiveInt | None = key(
+        None, "Stop after this many validations without a better score; never by default."
+    )
+    tensorboard: bool = key(
+        False, "Whether to write curves, sample translations and their attention for TensorBoard."
+    )
+    seed: Seed = key(0, "Seed of all random numbers.")
+    start_from: Path | None = key(
+        None,
+        "A checkpoint to continue from: its weights, tokenizers and sizes, with a new optimizer. "
+        "By default the weights are random.",
+    )
+    directory: Path | None = key(None, "Folder of the run; by default a new one in `runs`.")
+    samples: tuple[str, ...] | None = key(
+        None, "Sentences to translate at each validation; by default three of the validation set."
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class DecodingConfig(Section, name="decoding"):
+    """The search for translations."""
+
+    batch_size: PositiveInt = key(64, "Number of sentences to translate at a time.")
+    beam_size: PositiveInt = key(1, "Number of hypotheses in beam search; 1 is greedy search.")
+    n_best: PositiveInt = key(1, "Number of translations of each sentence, at most `beam_size`.")
+    length_penalty: NonNegativeFloat = key(
+        0.6,
+        "In beam search, divide log-probabilities by ((5 + length) / 6) to this power (Wu et al. "
+        "2016); 0.6 as in §6.1 of the paper, 0 for none.",
+    )
+    max_length: PositiveInt = key(
+        100, "Maximum number of sub-words of a translation, the end token included."
+    )
+    max_length_ratio: NonNegativeFloat = key(
+        2.0, "A translation has at most this many times as many sub-words as its source, plus ten."
+    )
+    min_length: NonNegativeInt = key(0, "Minimum number of sub-words of a translation.")
+    temperature: NonNegativeFloat = key(
+        0.0,
+        "Sample tokens from softmax(logits / temperature) instead of choosing the most probable "
+        "one; 0 for no sampling. Needs `beam_size` 1.",
+    )
+    top_k: NonNegativeInt = key(0, "Sample from this many of the most probable tokens; 0 for all.")
+    top_p: PositiveShare = key(
+        1.0, "Sample from the most probable tokens with this total probability; 1 for all."
+    )
+    seed: Seed = key(0, "Seed of the samples.")
+    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = key(
+        "float32", "Keras dtype policy; `float32` translates best, whatever the training used."
+    )
+    scores: bool = key(False, "Whether greedy search and sampling return log-probabilities, too.")
+    replace_unknowns: bool = key(
+        False,
+        "Whether an unknown sub-word in a translation becomes the source word with the most "
+        "attention. Only `bpemb` tokenizers have unknown sub-words.",
+    )
+    alignment: bool = key(False, "Whether to return word alignments, from the cross-attention.")
+    alignment_layer: PositiveInt | None = key(
+        None, "The decoder layer to align with, from 1; None for the last."
+    )
+    alignment_heads: tuple[PositiveInt, ...] = key(
+        (), "The heads of that layer, from 1, to average; empty for all."
+    )
+    alignment_query: Literal["output", "input"] = key(
+        "output",
+        "The decoder position whose attention aligns a word: the one that produces it (`output`) "
+        "or the next one, which reads it (`input`). `benchmark.py alignment` finds the best "
+        "setting.",
+    )
+    restore: bool = key(
+        True,
+        "Whether to restore capitals and digits in the translations of `bpemb` models, which are "
+        "in lower case with every digit a 0. A truecaser restores the capitals, the source the "
+        "digits.",
+    )
+    recase: bool = key(
+        True,
+        "Whether a sentence in capitals, which models rarely see in training, is translated in "
+        "lower case and its translation put in capitals.",
+    )
+    split_sentences: bool = key(False, "Whether to translate the sentences of a text one by one.")
+    check_slots: bool = key(
+        True,
+        "Whether beam search prefers hypotheses with every slot of the source exactly once, if the "
+        "model was trained with `data.slots`. A sentence that has lost one is searched again with "
+        "twice the beam.",
+    )
 
     def __post_init__(self) -> None:
-        """Checks the range of each value, and values that depend on each other.
+        """Checks each value, and values that depend on each other.
 
         Raises:
             ConfigError: One line that names the key.
         """
-        object.__setattr__(self, "alignment_heads", tuple(self.alignment_heads))  # from a list
-        check_ranges(self, "decoding")
+        super().__post_init__()
         if self.n_best > self.beam_size:
             raise ConfigError(
                 f"decoding.n_best must be at most decoding.beam_size, not {self.n_best} of "
@@ -326,15 +357,7 @@ class DecodingConfig:
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """The configuration of a run.
-
-    Attributes:
-        data: The sentence pairs.
-        tokenizer: The sub-word tokenizers.
-        model: The sizes and options of the Transformer.
-        training: The training.
-        decoding: The search for translations.
-    """
+    """The configuration of a run."""
 
     data: DataConfig = DataConfig()
     tokenizer: TokenizerConfig = TokenizerConfig()
@@ -343,13 +366,14 @@ class Config:
     decoding: DecodingConfig = DecodingConfig()
 
     def __post_init__(self) -> None:
-        """Checks the range of each value, and values that depend on each other.
+        """Checks values that depend on each other.
 
         Raises:
             ConfigError: One line that names the key.
         """
-        for section in ("data", "tokenizer", "model", "training"):
-            check_ranges(getattr(self, section), section)
+        for name in ("validation_size", "test_size"):  # a corpus may do without, a run may not
+            if getattr(self.data, name) == 0:
+                raise ConfigError(f"data.{name} must be at least 1, not 0")
         model, tokenizer, training = self.model, self.tokenizer, self.training
         if training.precision == "mixed_float16" and training.accumulation_steps > 1:
             raise ConfigError(
@@ -396,28 +420,16 @@ class Config:
         """Checks that the model has the alignment layer and its heads."""
         layer, heads = self.decoding.alignment_layer, self.decoding.alignment_heads
         layers = self.model.num_decoder_layers or self.model.num_layers
-        if layer is not None and not 1 <= layer <= layers:
+        if layer is not None and layer > layers:
             raise ConfigError(f"decoding.alignment_layer must be from 1 to {layers}, not {layer}")
         for head in heads:
-            if not 1 <= head <= self.model.num_heads:
+            if head > self.model.num_heads:
                 raise ConfigError(
                     f"decoding.alignment_heads must be from 1 to {self.model.num_heads}, not {head}"
                 )
 
     def _check_mix(self) -> None:
-        """Checks the files, weights and tags of `data.mix`."""
-        for entry in self.data.mix:
-            if len(entry.files) not in (1, 2):
-                raise ConfigError("data.mix: files is [FILE] or [SOURCE, TARGET]")
-            if not 0 < entry.weight <= MAX_WEIGHT:
-                raise ConfigError(
-                    f"data.mix: weight must be more than 0 and at most {MAX_WEIGHT}, "
-                    f"not {entry.weight}"
-                )
-            if entry.tag and not (entry.tag.isascii() and entry.tag.isalnum()):
-                raise ConfigError(
-                    f"data.mix: tag must be letters and digits, such as bt, not {entry.tag!r}"
-                )
+        """Checks the tags of `data.mix`."""
         tags = {entry.tag for entry in self.data.mix if entry.tag}
         if tags and self.tokenizer.kind != "trained":
             raise ConfigError("data.mix: tag needs tokenizer.kind=trained")
@@ -426,18 +438,10 @@ class Config:
 
     def _check_files(self) -> None:
         """Checks the keys that name files."""
-        lists = {
-            key: getattr(self.data, key) for key in ("files", "validation_files", "test_files")
-        }
-        for key, entries in lists.items():
-            if any(len(entry) not in (1, 2) for entry in entries):
-                raise ConfigError(
-                    f"data.{key} is a list of [FILE] and [SOURCE, TARGET], such as "
-                    '[["a.tsv"], ["b.en.gz", "b.de.gz"]]'
-                )
         if self.data.files and self.data.corpus != "files":
             raise ConfigError(f"data.files needs data.corpus=files, not {self.data.corpus}")
-        if self.data.swap and not any(lists.values()):
+        data = self.data
+        if data.swap and not (data.files or data.validation_files or data.test_files):
             raise ConfigError(
                 "data.swap is for data.files, data.validation_files and data.test_files"
             )
