@@ -31,7 +31,7 @@ def ours(config: Config) -> Train:
     import dataclasses
 
     from transformer_tf.training.model import compile_training_model
-    from transformer_tf.training.plan import plan_run
+    from transformer_tf.training.plan import make_schedule, plan_run
     from transformer_tf.training.stream import as_dataset
     from transformer_tf.transformer import Transformer
 
@@ -44,7 +44,8 @@ def ours(config: Config) -> Train:
     )
     transformer.build()
     plan = plan_run(config.training, steps_per_epoch=1000)
-    model = compile_training_model(transformer, config, plan)
+    schedule = make_schedule(config.training, plan, config.model.d_model)
+    model = compile_training_model(transformer, config.training, schedule)
 
     def train(batches: Sequence[Batch]) -> None:
         def weighted():

@@ -2,11 +2,9 @@ import keras
 import numpy as np
 import pytest
 
-from tests.conftest import make_model
-from transformer_tf.config import Config, ModelConfig, TrainingConfig
+from transformer_tf.config import TrainingConfig
 from transformer_tf.errors import ConfigError
-from transformer_tf.training.model import compile_training_model
-from transformer_tf.training.plan import check_schedule, plan_run
+from transformer_tf.training.plan import check_schedule, make_schedule, plan_run
 
 
 def plan(steps_per_epoch, **options):
@@ -70,26 +68,25 @@ def test_a_run_of_a_few_steps(steps):
     assert (run.max_steps, run.warmup, run.validate_every) == (steps, 1, 1)
 
 
-def rates(config, run):
-    schedule = compile_training_model(make_model(), config, run).optimizer._learning_rate
+def rates(training, updates, d_model=128):
+    schedule = make_schedule(training, plan_run(training, updates), d_model)
     return np.array([float(keras.ops.convert_to_numpy(schedule(step))) for step in range(200)])
 
 
 @pytest.mark.parametrize("steps", [50, 200])
 def test_the_highest_rate_does_not_depend_on_the_warm_up(steps):
     """It is that of 4 000 warm-up steps. A share and the same number of steps are one curve."""
-    curves = []
-    for warmup in (0.1, steps // 10):
-        training = TrainingConfig(max_epochs=1, learning_rate_scale=2.0, warmup_steps=warmup)
-        config = Config(model=ModelConfig(d_model=128), training=training)
-        curves.append(rates(config, plan_run(training, steps)))
-    share, number = curves
+    settings = {"max_epochs": 1, "learning_rate_scale": 2.0}
+    share, number = (
+        rates(TrainingConfig(**settings, warmup_steps=warmup), steps)
+        for warmup in (0.1, steps // 10)
+    )
     np.testing.assert_array_equal(share, number)
     assert share.argmax() == steps // 10 - 1
     assert share.max() == pytest.approx(2 * (128 * 4000) ** -0.5, rel=1e-5)
 
 
 def test_the_paper_has_4000_warm_up_steps():
-    config = Config(training=TrainingConfig(max_epochs=1, warmup_steps=4000))
+    training = TrainingConfig(max_epochs=1, warmup_steps=4000)
     expected = [128**-0.5 * (step + 1) * 4000**-1.5 for step in range(200)]
-    np.testing.assert_allclose(rates(config, plan_run(config.training, 9000)), expected, rtol=1e-5)
+    np.testing.assert_allclose(rates(training, 9000), expected, rtol=1e-5)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import keras
 from keras import ops
 
-from transformer_tf.config import Config
+from transformer_tf.config import TrainingConfig
 from transformer_tf.training.losses import projected_cross_entropy
-from transformer_tf.training.plan import Plan
-from transformer_tf.training.schedule import PAPER_WARMUP_STEPS, TransformerSchedule
+from transformer_tf.training.schedule import TransformerSchedule
 
 
 class TrainingModel(keras.Model):
@@ -69,43 +68,29 @@ class TrainingModel(keras.Model):
         }
 
 
-def compile_training_model(transformer: keras.Model, config: Config, plan: Plan) -> TrainingModel:
+def compile_training_model(
+    transformer: keras.Model, settings: TrainingConfig, schedule: TransformerSchedule
+) -> TrainingModel:
     """Compiles a Transformer with its loss and the optimizer of §5.3, ready for `fit`.
 
     Args:
         transformer: The built model.
-        config: The configuration.
-        plan: The plan of the run.
+        settings: The section `training` of the configuration.
+        schedule: The learning rate.
     """
-    training = config.training
-    model = TrainingModel(transformer, training.label_smoothing)
-    several = training.accumulation_steps > 1
+    model = TrainingModel(transformer, settings.label_smoothing)
+    several = settings.accumulation_steps > 1
     model.compile(
         optimizer=keras.optimizers.Adam(
-            _make_schedule(config, plan),
+            schedule,
             beta_1=0.9,
             beta_2=0.98,
             epsilon=1e-9,
-            global_clipnorm=training.clip_norm,
-            gradient_accumulation_steps=training.accumulation_steps if several else None,
+            global_clipnorm=settings.clip_norm,
+            gradient_accumulation_steps=settings.accumulation_steps if several else None,
         ),
         # XLA compiles each shape again; TensorFlow's own kernels take any shape.
         jit_compile=keras.backend.backend() != "tensorflow",
     )
     model.optimizer.build(model.trainable_variables)
     return model
-
-
-def _make_schedule(config: Config, plan: Plan) -> TransformerSchedule:
-    training = config.training
-    # In the paper's curve, a shorter warm-up raises the highest rate, and in a short run the model
-    # does not learn. Here the highest rate is that of the paper's 4 000 warm-up steps.
-    scale = training.learning_rate_scale * (plan.warmup / PAPER_WARMUP_STEPS) ** 0.5
-    return TransformerSchedule(
-        config.model.d_model,
-        plan.warmup,
-        scale,
-        training.accumulation_steps,
-        plan.cooldown,
-        plan.updates,
-    )

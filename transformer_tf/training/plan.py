@@ -7,6 +7,7 @@ import sys
 
 from transformer_tf.config import TrainingConfig
 from transformer_tf.errors import ConfigError
+from transformer_tf.training.schedule import PAPER_WARMUP_STEPS, TransformerSchedule
 from transformer_tf.utils.tables import grouped
 
 MIN_VALIDATIONS = 10
@@ -67,6 +68,27 @@ def plan_run(training: TrainingConfig, steps_per_epoch: int) -> Plan:
         or min(steps_per_epoch, max(max_steps // MIN_VALIDATIONS, 1)),
         warmup=max(_updates(training.warmup_steps, updates), 1),
         cooldown=_updates(training.cooldown_steps, updates),
+    )
+
+
+def make_schedule(training: TrainingConfig, plan: Plan, d_model: int) -> TransformerSchedule:
+    """Returns the learning rate of a run.
+
+    In the paper's curve, a shorter warm-up raises the highest rate, and in a short run the model
+    does not learn. Here the highest rate is that of the paper's 4 000 warm-up steps.
+
+    Args:
+        training: The configuration.
+        plan: The plan of the run.
+        d_model: Size of the model's vectors.
+    """
+    return TransformerSchedule(
+        d_model,
+        plan.warmup,
+        training.learning_rate_scale * (plan.warmup / PAPER_WARMUP_STEPS) ** 0.5,
+        training.accumulation_steps,
+        plan.cooldown,
+        plan.updates,
     )
 
 

@@ -38,7 +38,7 @@ from transformer_tf.training.callbacks import ProgressLine, StopSignal
 from transformer_tf.training.data import TrainingData, resume_checkpoint, start_checkpoint
 from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
 from transformer_tf.training.model import compile_training_model
-from transformer_tf.training.plan import check_schedule, plan_run
+from transformer_tf.training.plan import check_schedule, make_schedule, plan_run
 from transformer_tf.training.reports import Reporter
 from transformer_tf.training.run_folder import (
     check_unused,
@@ -173,7 +173,8 @@ class Trainer:
         state = load_state(self.folder) if resume else None
         if state is None:
             self._init_weights()
-        self.training_model = compile_training_model(self.model, config, self.plan)
+        schedule = make_schedule(training, self.plan, config.model.d_model)
+        self.training_model = compile_training_model(self.model, training, schedule)
         self.average = WeightAverage(training.ema_decay) if training.ema_decay else None
         self._last_saved: int | None = None
         self.progress = Progress(fingerprint=self.data.fingerprint)
