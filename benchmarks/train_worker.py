@@ -30,8 +30,8 @@ def ours(config: Config) -> Train:
     import_keras_quietly()
     import dataclasses
 
+    from transformer_tf.runs.plan import make_schedule, plan_run
     from transformer_tf.training.model import compile_training_model
-    from transformer_tf.training.plan import make_schedule, plan_run
     from transformer_tf.training.stream import as_dataset
     from transformer_tf.transformer import Transformer
 

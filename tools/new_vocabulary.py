@@ -87,7 +87,7 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
         ConfigError: If the two languages of the old checkpoint have embeddings of their own.
     """
     import_keras_quietly()
-    from transformer_tf.training.data import make_tokenizers
+    from transformer_tf.runs.data import make_tokenizers
 
     check_place(output)
     old_config, weights, old, _ = open_checkpoint(checkpoint)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks import train
-from tests.training.test_trainer import configure, data  # noqa: F401
+from tests.runs.test_trainer import configure, data  # noqa: F401
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.text.batching.encoded import EncodedPairs
 

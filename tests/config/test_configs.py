@@ -10,9 +10,9 @@ import pytest
 
 from tests.conftest import ENGLISH, GERMAN
 from transformer_tf.config import load_config
+from transformer_tf.runs.trainer import Trainer
 from transformer_tf.text.corpora import sources
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
-from transformer_tf.training.trainer import Trainer
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 REAL_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.training.test_trainer import SETTINGS, configure, data  # noqa: F401
+from tests.runs.test_trainer import SETTINGS, configure, data  # noqa: F401
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.errors import ConfigError
+from transformer_tf.runs.trainer import Trainer
 from transformer_tf.training.distribution import ProcessGroup
-from transformer_tf.training.trainer import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = [

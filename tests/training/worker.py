@@ -15,7 +15,7 @@ if __name__ == "__main__":
     group = join(f"localhost:{port}", int(size), int(index)) if int(size) > 1 else None
     import_keras_quietly()
     from transformer_tf.config import load_config, load_run_config
-    from transformer_tf.training.trainer import Trainer
+    from transformer_tf.runs.trainer import Trainer
 
     if "resume" in overrides:
         overrides.remove("resume")

@@ -20,7 +20,7 @@ FEW_PAIRS = 10_000
 
 if TYPE_CHECKING:  # the command line needs no configuration
     from transformer_tf.config import Config, DataConfig
-    from transformer_tf.training.trainer import Trainer
+    from transformer_tf.runs.trainer import Trainer
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -103,7 +103,7 @@ def main() -> None:
     from transformer_tf.config import load_config, load_run_config
 
     if arguments.resume:
-        from transformer_tf.training.run_folder import find_run
+        from transformer_tf.runs.folder import find_run
 
         if arguments.name or arguments.dry_run:
             raise ConfigError("--name and --dry-run are for new runs, not for --resume")
@@ -127,9 +127,9 @@ def main() -> None:
     import_keras_quietly()
     from transformer_tf.evaluation.report import evaluate, write_scores
     from transformer_tf.plots.style import save_figure
-    from transformer_tf.training.reports import summary_table
-    from transformer_tf.training.run_folder import TEST_FILE
-    from transformer_tf.training.trainer import Trainer
+    from transformer_tf.runs.folder import TEST_FILE
+    from transformer_tf.runs.reports import summary_table
+    from transformer_tf.runs.trainer import Trainer
     from transformer_tf.translator import Translator
 
     trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group)
@@ -189,7 +189,7 @@ def _dry_run(config: Config, arguments: argparse.Namespace) -> None:
     if arguments.processes > 1:
         raise ConfigError("--dry-run needs one process")
     import_keras_quietly()
-    from transformer_tf.training.dry_run import report, scratch_trainer
+    from transformer_tf.runs.dry_run import report, scratch_trainer
 
     with scratch_trainer(config) as trainer:
         for part in report(trainer):
@@ -248,7 +248,7 @@ def _print_note(trainer: Trainer, arguments: argparse.Namespace) -> None:
 
 def _new_folder(config: Config, name: str | None) -> Path:
     """Returns the folder of a new run."""
-    from transformer_tf.training.run_folder import run_name
+    from transformer_tf.runs.folder import run_name
 
     directory = config.training.directory
     if name is None:

@@ -23,7 +23,7 @@ from transformer_tf.text.corpora.suspicious import (
     seeming_language,
 )
 from transformer_tf.training.callbacks import format_duration, time_limit_note
-from transformer_tf.training.trainer import Trainer
+from transformer_tf.runs.trainer import Trainer
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
 from transformer_tf.utils.tables import grouped

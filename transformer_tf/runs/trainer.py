@@ -35,19 +35,19 @@ from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.text.tokenization.vectors import official_vectors
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.callbacks import ProgressLine, StopSignal
-from transformer_tf.training.data import TrainingData, resume_checkpoint, start_checkpoint
+from transformer_tf.runs.data import TrainingData, resume_checkpoint, start_checkpoint
 from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
 from transformer_tf.training.model import compile_training_model
-from transformer_tf.training.plan import check_schedule, make_schedule, plan_run
-from transformer_tf.training.reports import Reporter
-from transformer_tf.training.run_folder import (
+from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
+from transformer_tf.runs.reports import Reporter
+from transformer_tf.runs.folder import (
     check_unused,
     discard_start,
     drop_samples,
     lock_folder,
     make_folder,
 )
-from transformer_tf.training.state import (
+from transformer_tf.runs.state import (
     Progress,
     get_arrays,
     load_state,

@@ -40,7 +40,7 @@ from transformer_tf.text.tokenization.tokenizer import (
     training_sentences,
 )
 from transformer_tf.training.distribution import ProcessGroup, check_equal
-from transformer_tf.training.run_folder import CORPUS_FILE
+from transformer_tf.runs.folder import CORPUS_FILE
 from transformer_tf.utils.files import atomic_write_bytes
 
 _HASH_BLOCK = 1_000_000  # ids hashed at a time, since all of them may not fit in memory

@@ -2,10 +2,10 @@ import csv
 
 import pytest
 
-from tests.training.test_trainer import configure, data  # noqa: F401
+from tests.runs.test_trainer import configure, data  # noqa: F401
 from transformer_tf.errors import ConfigError
-from transformer_tf.training import reports
-from transformer_tf.training.trainer import Trainer
+from transformer_tf.runs import reports
+from transformer_tf.runs.trainer import Trainer
 from transformer_tf.translator import Translator
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_tf.errors import ConfigError
-from transformer_tf.training.run_folder import (
+from transformer_tf.runs.folder import (
     CURVES_FILE,
     METRICS_FILE,
     SAMPLES_FILE,

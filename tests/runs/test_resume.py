@@ -12,7 +12,7 @@ import keras
 import numpy as np
 import pytest
 
-from tests.training.test_trainer import SETTINGS, configure, data  # noqa: F401
+from tests.runs.test_trainer import SETTINGS, configure, data  # noqa: F401
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_run_config
 from transformer_tf.errors import (
@@ -21,8 +21,8 @@ from transformer_tf.errors import (
     Interrupted,
     TrainingDivergedError,
 )
-from transformer_tf.training import state
-from transformer_tf.training.trainer import Trainer
+from transformer_tf.runs import state
+from transformer_tf.runs.trainer import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
 LENGTH = ["training.max_epochs=3", "training.validate_every=7"]
@@ -89,7 +89,7 @@ def test_lost_during_a_validation(data, options, uninterrupted, tmp_path, monkey
     """The resumed run repeats the validation, which may be the best one."""
     whole, rows, _ = uninterrupted
     folder = tmp_path / "run"
-    monkeypatch.setattr("transformer_tf.training.trainer.SAVE_MINUTES", 1e-6)
+    monkeypatch.setattr("transformer_tf.runs.trainer.SAVE_MINUTES", 1e-6)
     trainer = Trainer(configure(data, *options), folder)
 
     class PowerCut(Exception):
@@ -211,14 +211,14 @@ def test_what_may_change_in_a_resumed_run(uninterrupted, tmp_path):
 
 def test_another_corpus_is_refused(data, uninterrupted, monkeypatch):  # noqa: F811
     folder = uninterrupted[0]
-    monkeypatch.setattr("transformer_tf.training.data._fingerprint", lambda pairs: "other")
+    monkeypatch.setattr("transformer_tf.runs.data._fingerprint", lambda pairs: "other")
     with pytest.raises(DataError, match="not those that the run"):
         Trainer(load_run_config(folder), folder, resume=True)
 
 
 @pytest.mark.parametrize("bad_step", [1, 3])
 def test_an_nan_loss_stops_the_run(data, tmp_path, bad_step, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("transformer_tf.training.trainer.SAVE_MINUTES", 1e-6)
+    monkeypatch.setattr("transformer_tf.runs.trainer.SAVE_MINUTES", 1e-6)
     folder = tmp_path / "run"
     trainer = Trainer(configure(data), folder)
     fit = trainer.training_model.fit

@@ -16,8 +16,8 @@ from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text.corpora.corpus import load_held_out
 from transformer_tf.text.tokenization.vectors import official_vectors
-from transformer_tf.training.reports import summary_table
-from transformer_tf.training.trainer import Trainer
+from transformer_tf.runs.reports import summary_table
+from transformer_tf.runs.trainer import Trainer
 from transformer_tf.translator import Translator
 
 SETTINGS = [
@@ -130,7 +130,7 @@ def set_scores(monkeypatch, perplexity):
     """Replaces the perplexities of the validations, and draws no curves."""
     values = iter(perplexity)
     monkeypatch.setattr(
-        "transformer_tf.training.trainer.evaluate",
+        "transformer_tf.runs.trainer.evaluate",
         lambda *_: {"loss": 1.0, "accuracy": 0.5, "perplexity": next(values)},
     )
     monkeypatch.setattr("transformer_tf.plots.save_figure", lambda *_: None)
@@ -173,7 +173,7 @@ def test_the_best_by_bleu(data, tmp_path, monkeypatch):
         kept.append(trainer.model.get_weights())
         return {"bleu": next(scores), "chrf": 0.0}
 
-    monkeypatch.setattr("transformer_tf.training.trainer.score_translations", next_score)
+    monkeypatch.setattr("transformer_tf.runs.trainer.score_translations", next_score)
     trainer.fit(lambda: make_translator(trainer))
     assert trainer.progress.best == 7.0
     for weight, best in zip(trainer.model.get_weights(), kept[1], strict=True):

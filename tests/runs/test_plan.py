@@ -4,7 +4,7 @@ import pytest
 
 from transformer_tf.config import TrainingConfig
 from transformer_tf.errors import ConfigError
-from transformer_tf.training.plan import check_schedule, make_schedule, plan_run
+from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
 
 
 def plan(steps_per_epoch, **options):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from transformer_tf.errors import CheckpointError
-from transformer_tf.training.state import Progress, load_state, save_state
+from transformer_tf.runs.state import Progress, load_state, save_state
 
 
 def test_a_new_state_replaces_the_old_one(tmp_path, random):

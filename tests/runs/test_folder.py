@@ -4,7 +4,7 @@ import pytest
 
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
-from transformer_tf.training.run_folder import (
+from transformer_tf.runs.folder import (
     check_unused,
     discard_start,
     drop_samples,
