@@ -67,21 +67,19 @@ def test_lines_of_a_stream_are_read_lazily():
 
 
 def test_blocks():
-    assert list(blocks("abcdefg", 3)) == [(1, ["a", "b", "c"]), (4, ["d", "e", "f"]), (7, ["g"])]
-    assert list(blocks("abcdefg", 3, skip=5)) == [(6, ["f", "g"])]
+    assert list(blocks("abcdefg", 3)) == [["a", "b", "c"], ["d", "e", "f"], ["g"]]
     assert list(blocks("", 3)) == []
 
 
-def test_a_writer_resumes_after_the_last_complete_line(tmp_path):
+def test_a_writer_replaces_a_file(tmp_path):
     path = tmp_path / "out"
-    path.write_bytes("über\n\nhalb".encode())
-    with LineWriter(path, resume=True) as writer:
-        assert writer.done == 2
-        writer.write(["zwei", "drei"])
-    assert path.read_text(encoding="utf-8") == "über\n\nzwei\ndrei\n"
+    path.write_bytes(b"an older line, longer than the others\n")
     with LineWriter(path) as writer:
-        assert writer.done == 0
-    assert path.read_bytes() == b""
+        writer.write(["über", ""])
+        writer.flush()
+        assert path.read_text(encoding="utf-8") == "über\n\n"
+        writer.write(["zwei"])
+    assert path.read_bytes() == "über\n\nzwei\n".encode()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -2,11 +2,12 @@
 
 import gzip
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from tools.phrasebook import generate_phrasebook
 from tools.phrasebook.alignment import align_words
-from transformer_tf.attention_maps.alignments import format_pharaoh
+from transformer_tf.attention_maps.alignments import Link
 
 FILE = Path(__file__).parents[2] / "transformer_tf" / "text" / "corpora" / "phrasebook.tsv.gz"
 
@@ -21,10 +22,15 @@ def phrasebook_text() -> str:
     lines = []
     for pair in generate_phrasebook():
         gold = align_words(pair.source, pair.target)
-        further = format_pharaoh(sorted(set(gold.possible) - set(gold.sure)))
-        sure = format_pharaoh(sorted(gold.sure))
+        further = format_links(set(gold.possible) - set(gold.sure))
+        sure = format_links(gold.sure)
         lines.append("\t".join([pair.source, pair.target, pair.split, sure, further]) + "\n")
     return "".join(lines)
+
+
+def format_links(links: Iterable[Link]) -> str:
+    """Writes links as `0-0 1-2`, the source word before the target word."""
+    return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
 if __name__ == "__main__":

@@ -154,8 +154,3 @@ def most_attended(scores: npt.NDArray[np.floating], source_tokens: Sequence[str]
         source_tokens: The keys, `<start>` and `<end>` included.
     """
     return [source_tokens[key + 1] for key in scores.mean(axis=(0, 1))[:, 1:-1].argmax(axis=-1)]
-
-
-def format_pharaoh(links: Sequence[Link]) -> str:
-    """Writes links as `0-0 1-2`, the source word before the target word."""
-    return " ".join(f"{source}-{target}" for source, target in links)

@@ -217,7 +217,7 @@ class Attention:
         return f"A row shows how one {row} token spreads its attention over the {column} tokens."
 
 
-def _index(name: str, number: int, count: int) -> int:
-    if not 1 <= number <= count:
+def _index(name: str, number: int | str, count: int) -> int:
+    if isinstance(number, str) or not 1 <= number <= count:
         raise ConfigError(f"{name} must be from 1 to {count}, not {number}")
     return number - 1

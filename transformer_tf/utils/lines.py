@@ -49,19 +49,11 @@ def count_lines(path: Path) -> int:
         raise DataError(f"Cannot read {path}: {error.strerror}") from error
 
 
-def blocks(lines: Iterable[str], size: int, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
-    """Yields lines in blocks, each with the number of its first line, counted from 1.
-
-    Args:
-        lines: The lines.
-        size: Maximum number of lines in a block.
-        skip: Number of lines to skip at the beginning.
-    """
-    rest = itertools.islice(lines, skip, None)
-    number = skip + 1
+def blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Yields lines in blocks of at most `size`."""
+    rest = iter(lines)
     while block := list(itertools.islice(rest, size)):
-        yield number, block
-        number += len(block)
+        yield block
 
 
 def split_lines(content: bytes, name: str) -> list[str]:
@@ -109,36 +101,27 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 class LineWriter:
     """Writes lines to a file, or to standard output, one after the other.
 
-    Use it as a context manager. Flushed lines survive if the process is killed, and `resume`
-    continues after the last complete line.
+    Use it as a context manager. Flushed lines survive if the process is killed.
 
     Args:
         path: The file; None for standard output.
-        resume: Whether to keep the complete lines of the file and append to them.
-        total: Expected number of lines, for a progress bar on a terminal; None for no bar.
-
-    Attributes:
-        done: Number of lines that the file already had.
+        total: Expected number of sentences, for a progress bar on a terminal; None for no bar.
 
     Raises:
         DataError: If the file cannot be written.
     """
 
-    def __init__(self, path: Path | None, resume: bool = False, total: int | None = None):
+    def __init__(self, path: Path | None, total: int | None = None):
         self.path = path
-        self.done = 0
         self._file: IO[str] = sys.stdout
         if path is not None:
             with self._errors():
-                if resume and path.exists():
-                    self.done = _cut_at_last_line(path)
-                mode = "a" if resume else "w"
-                self._file = path.open(mode, encoding="utf-8", newline="\n")
+                self._file = path.open("w", encoding="utf-8", newline="\n")
         self._bar = None
         if total is not None and sys.stderr.isatty() and path is not None:
             from tqdm import tqdm
 
-            self._bar = tqdm(total=total, initial=self.done, unit="line")
+            self._bar = tqdm(total=total, unit="line")
 
     def write(self, lines: Iterable[str]) -> None:
         """Writes the lines of one sentence."""
@@ -174,15 +157,3 @@ class LineWriter:
                 self._file.flush()
             else:
                 self._file.close()
-
-
-def _cut_at_last_line(path: Path) -> int:
-    """Removes an unfinished last line from a file and returns the number of the others."""
-    lines = whole = 0
-    with path.open("rb+") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                lines += 1
-                whole += len(line)
-        file.truncate(whole)
-    return lines
