@@ -6,9 +6,9 @@ import pytest
 from tests.conftest import ENGLISH, GERMAN
 from tests.runs.test_trainer import configure, data  # noqa: F401
 from transformer_tf.config import DataConfig
-from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.runs import dry_run
 from transformer_tf.runs.trainer import Trainer
+from transformer_tf.text.corpora.corpus import load_corpus
 
 TENSORFLOW = keras.backend.backend() == "tensorflow"
 

@@ -11,8 +11,8 @@ from tests.runs.test_trainer import data  # noqa: F401
 from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
 from transformer_tf.config import load_config, load_run_config
 from transformer_tf.errors import CheckpointError, ConfigError
-from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.runs.trainer import Trainer
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 # Without the sizes, which the checkpoint has.
 SETTINGS = [

@@ -14,10 +14,10 @@ from transformer_tf.checkpoint import save_weights
 from transformer_tf.config import load_config
 from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.errors import ConfigError, DataError
-from transformer_tf.text.corpora.corpus import load_held_out
-from transformer_tf.text.tokenization.vectors import official_vectors
 from transformer_tf.runs.reports import summary_table
 from transformer_tf.runs.trainer import Trainer
+from transformer_tf.text.corpora.corpus import load_held_out
+from transformer_tf.text.tokenization.vectors import official_vectors
 from transformer_tf.translator import Translator
 
 SETTINGS = [

@@ -21,6 +21,7 @@ from transformer_tf.checkpoint import (
 )
 from transformer_tf.config import Config, DataConfig, load_saved_config, save_config
 from transformer_tf.errors import ConfigError, DataError
+from transformer_tf.runs.folder import CORPUS_FILE
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import EncodedPairs, cached_pairs, encode_pairs
 from transformer_tf.text.corpora.corpus import (
@@ -40,7 +41,6 @@ from transformer_tf.text.tokenization.tokenizer import (
     training_sentences,
 )
 from transformer_tf.training.distribution import ProcessGroup, check_equal
-from transformer_tf.runs.folder import CORPUS_FILE
 from transformer_tf.utils.files import atomic_write_bytes
 
 _HASH_BLOCK = 1_000_000  # ids hashed at a time, since all of them may not fit in memory

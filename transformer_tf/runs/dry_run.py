@@ -15,6 +15,7 @@ import keras
 import numpy as np
 
 from transformer_tf.config import Config, DataConfig
+from transformer_tf.runs.trainer import Trainer
 from transformer_tf.text.corpora.corpus import Corpus
 from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.text.corpora.suspicious import (
@@ -23,7 +24,6 @@ from transformer_tf.text.corpora.suspicious import (
     seeming_language,
 )
 from transformer_tf.training.callbacks import format_duration, time_limit_note
-from transformer_tf.runs.trainer import Trainer
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
 from transformer_tf.utils.tables import grouped

@@ -19,8 +19,8 @@ import keras
 import numpy as np
 
 from transformer_tf.errors import CheckpointError, one_line
-from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.runs.folder import STATE_FILE
+from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.utils.files import atomic_write
 
 # The exceptions of NumPy for a truncated or altered file.

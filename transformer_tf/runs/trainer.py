@@ -30,16 +30,7 @@ from transformer_tf.errors import (
     Interrupted,
     TrainingDivergedError,
 )
-from transformer_tf.text.corpora.corpus import load_corpus
-from transformer_tf.text.corpora.sources import data_directory
-from transformer_tf.text.tokenization.vectors import official_vectors
-from transformer_tf.training.averaging import WeightAverage
-from transformer_tf.training.callbacks import ProgressLine, StopSignal
 from transformer_tf.runs.data import TrainingData, resume_checkpoint, start_checkpoint
-from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
-from transformer_tf.training.model import compile_training_model
-from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
-from transformer_tf.runs.reports import Reporter
 from transformer_tf.runs.folder import (
     check_unused,
     discard_start,
@@ -47,6 +38,8 @@ from transformer_tf.runs.folder import (
     lock_folder,
     make_folder,
 )
+from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
+from transformer_tf.runs.reports import Reporter
 from transformer_tf.runs.state import (
     Progress,
     get_arrays,
@@ -54,6 +47,13 @@ from transformer_tf.runs.state import (
     save_state,
     set_arrays,
 )
+from transformer_tf.text.corpora.corpus import load_corpus
+from transformer_tf.text.corpora.sources import data_directory
+from transformer_tf.text.tokenization.vectors import official_vectors
+from transformer_tf.training.averaging import WeightAverage
+from transformer_tf.training.callbacks import ProgressLine, StopSignal
+from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
+from transformer_tf.training.model import compile_training_model
 from transformer_tf.training.stream import BatchStream, as_dataset
 from transformer_tf.training.validation import (
     NUM_SAMPLES,
