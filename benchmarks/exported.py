@@ -96,7 +96,7 @@ def measure_exported(folder: Path, example: Path, rounds: int) -> Iterator[dict[
             yield {
                 "system": system.name,
                 "MB": _size(folders[system]) / 1e6,
-                **{name: statistics.median(each[name] for each in answers) for name in names},
+                **{name: statistics.median(answer[name] for answer in answers) for name in names},
             }
 
 

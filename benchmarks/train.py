@@ -72,7 +72,7 @@ def measure_training(config: Config, rounds: int) -> Iterator[dict[str, Any]]:
     """
     if rounds < 1:
         raise TransformerTFError(f"--rounds must be at least 1, not {rounds}")
-    if any(each.kind == "torch" for each in SYSTEMS) and find_spec("torch") is None:
+    if any(system.kind == "torch" for system in SYSTEMS) and find_spec("torch") is None:
         raise TransformerTFError(
             'The benchmark needs PyTorch: python -m pip install -e ".[benchmark]"'
         )

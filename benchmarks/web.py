@@ -91,7 +91,7 @@ def measure_web(folder: Path, rounds: int, sentences: int) -> Iterator[dict[str,
         for quantization in tqdm(quantizations, unit="page", leave=False)
     }
     for name in measured[quantizations[0]]:
-        yield {"measurement": name, **{each: measured[each][name] for each in quantizations}}
+        yield {"measurement": name, **{form: measured[form][name] for form in quantizations}}
 
 
 def _measure(
@@ -115,7 +115,7 @@ def _measure(
         path.write_bytes(content)
         opened = [_measure_start(path) for _ in range(rounds)]
         for key in opened[0]:
-            found[key] = statistics.median(each[key] for each in opened)
+            found[key] = statistics.median(page[key] for page in opened)
         with open_chromium() as browser:
             page = browser.new_page()
             _open(page, path)
@@ -146,7 +146,7 @@ def _measure_start(path: Path) -> dict[str, float]:
         _open(page, path)
         shown = page.evaluate("window.shown")
         processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
-        pages = [each["id"] for each in processes["processInfo"] if each["type"] == "renderer"]
+        pages = [info["id"] for info in processes["processInfo"] if info["type"] == "renderer"]
         return {
             "opening to the first translation, s": shown["greedy"] / 1000,
             "opening to the beam's answer, s": shown["beam"] / 1000,

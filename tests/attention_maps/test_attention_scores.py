@@ -103,9 +103,9 @@ def test_kinds_layers_and_heads_out_of_range(attention, arguments, message):
 @pytest.mark.parametrize(
     ("kind", "axes"),
     [
-        ("encoder", ["English", "English, looked at"]),
-        ("decoder", ["German, as it is said", "German, said so far"]),
-        ("cross", ["German, as it is said", "English, looked at"]),
+        ("encoder", ["English tokens", "English tokens attended to"]),
+        ("decoder", ["German output tokens", "German input tokens attended to"]),
+        ("cross", ["German output tokens", "English tokens attended to"]),
     ],
 )
 def test_a_figure_names_what_it_shows(attention, kind, axes):

@@ -55,7 +55,7 @@ def test_a_panel_for_each_head(grid):
         assert box.width / 5 == pytest.approx(box.height / 7, rel=0.02)
 
 
-def test_one_colour_scale_whose_maximum_is_written(grid):
+def test_one_color_scale_whose_maximum_is_written(grid):
     scores, figure = grid
     assert {axes.images[0].get_clim() for axes in figure.axes[:-1]} == {(0, scores.max())}
     assert labels(figure.axes[-1].yaxis)[0] == "0"

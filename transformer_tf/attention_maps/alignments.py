@@ -69,8 +69,6 @@ def attention_of_words(
         ]
         for tokens in (target_tokens, source_tokens)
     )
-    if not queries or not keys:
-        return np.zeros((*scores.shape[:-2], len(queries), len(keys)))
     if query == "input":
         queries = [[position + 1 for position in group] for group in queries]
     return merge_words(scores, queries, keys)

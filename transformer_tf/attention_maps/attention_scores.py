@@ -106,9 +106,9 @@ class Attention:
         """Returns the axis labels of the queries and of the keys of a kind of attention."""
         source, target = self.source_language, self.target_language
         return {
-            "encoder": (source, f"{source}, looked at"),
-            "decoder": (f"{target}, as it is said", f"{target}, said so far"),
-            "cross": (f"{target}, as it is said", f"{source}, looked at"),
+            "encoder": (f"{source} tokens", f"{source} tokens attended to"),
+            "decoder": (f"{target} output tokens", f"{target} input tokens attended to"),
+            "cross": (f"{target} output tokens", f"{source} tokens attended to"),
         }[kind]
 
     def view(
@@ -145,29 +145,10 @@ class Attention:
         elif head != "all":
             index = _index("head", head, num_heads)
             scores, titles = scores[..., index : index + 1, :, :], [titles[index]]
-        tokens = self.tokens(kind)
-        groups = [
-            group_words(of_side) if words else [[i] for i in range(len(of_side))]
-            for of_side in tokens
-        ]
-        if not special:
-            groups = [
-                [group for group in of_side if not is_special(names[group[0]])]
-                for of_side, names in zip(groups, tokens, strict=True)
-            ]
-        queries, keys = (
-            [write_word([names[i] for i in group]) for group in of_side]
-            if words
-            else [labels[i] for (i,) in of_side]
-            for of_side, names, labels in zip(
-                groups, tokens, map(token_labels, tokens), strict=True
-            )
+        (queries, query_labels), (keys, key_labels) = (
+            _labelled_groups(tokens, words, special) for tokens in self.tokens(kind)
         )
-        if queries and keys:
-            scores = merge_words(scores, *groups)
-        else:
-            scores = np.zeros((*scores.shape[:-2], len(queries), len(keys)))
-        return AttentionView(scores, queries, keys, titles)
+        return AttentionView(merge_words(scores, queries, keys), query_labels, key_labels, titles)
 
     def plot(
         self,
@@ -215,6 +196,19 @@ class Attention:
         row = self.source_language if kind == "encoder" else self.target_language
         column = self.target_language if kind == "decoder" else self.source_language
         return f"A row shows how one {row} token spreads its attention over the {column} tokens."
+
+
+def _labelled_groups(
+    tokens: Sequence[str], words: bool, special: bool
+) -> tuple[list[list[int]], list[str]]:
+    """Returns the positions of the tokens of each row or column, and its label."""
+    groups = group_words(tokens) if words else [[i] for i in range(len(tokens))]
+    if not special:
+        groups = [group for group in groups if not is_special(tokens[group[0]])]
+    if words:
+        return groups, [write_word([tokens[i] for i in group]) for group in groups]
+    labels = token_labels(tokens)
+    return groups, [labels[i] for (i,) in groups]
 
 
 def _index(name: str, number: int | str, count: int) -> int:

@@ -120,5 +120,10 @@ def merge_words(
     Returns:
         Array of shape `(..., len(query_groups), len(key_groups))`.
     """
-    keys = np.stack([scores[..., group].sum(axis=-1) for group in key_groups], axis=-1)
-    return np.stack([keys[..., group, :].mean(axis=-2) for group in query_groups], axis=-2)
+    means = np.zeros((len(query_groups), scores.shape[-2]), scores.dtype)
+    sums = np.zeros((scores.shape[-1], len(key_groups)), scores.dtype)
+    for row, group in enumerate(query_groups):
+        means[row, group] = 1 / len(group)
+    for column, group in enumerate(key_groups):
+        sums[group, column] = 1
+    return means @ scores @ sums

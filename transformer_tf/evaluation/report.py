@@ -75,10 +75,10 @@ class Report:
         lines += ["", table(self.lengths)]
         if self.worst:
             lines += ["", "sentences with the lowest chrF"]
-        for each in self.worst:
-            lines.append(f"{each['chrF']:6.1f}  {each['source']}")
-            lines.append(f"     →  {each['translation']}")
-            lines.append(f"     ≠  {each['reference']}")
+        for sentence in self.worst:
+            lines.append(f"{sentence['chrF']:6.1f}  {sentence['source']}")
+            lines.append(f"     →  {sentence['translation']}")
+            lines.append(f"     ≠  {sentence['reference']}")
         return "\n".join(lines)
 
 

@@ -51,7 +51,7 @@ def plot_attention(
     The heads of one layer make a grid. Several layers make a sheet with a row for each layer and
     a column for each head; with one head, they make a grid as well.
 
-    All panels share one colour scale, from 0 to the largest weight of the figure. The figure grows
+    All panels share one color scale, from 0 to the largest weight of the figure. The figure grows
     with the number of tokens, so that labels stay legible. `<start>`, `<end>` and `<pad>` are grey.
     Labels of more than 40 characters are cut.
 
@@ -69,7 +69,7 @@ def plot_attention(
 
     Returns:
         The figure. Its first axes are the panels, head by head and layer by layer; the last one
-        is the colour bar.
+        is the color bar.
 
     Raises:
         ValueError: If the shape or the values of `scores`, or a number of labels, is wrong.
@@ -220,7 +220,7 @@ def _write_numbers(axes: Axes, weights: npt.NDArray[np.float64], scale: float) -
 def _draw_bar(
     body: SubFigure, image: AxesImage, panels: Sequence[Axes], panels_height: float
 ) -> None:
-    """Draws the colour bar of the whole figure beside the panels, at most `BAR_LENGTH` long."""
+    """Draws the color bar of the whole figure beside the panels, at most `BAR_LENGTH` long."""
     shrink = min(1.0, BAR_LENGTH / panels_height)
     bar = body.colorbar(
         image,

@@ -42,7 +42,7 @@ FONT_FAMILIES = (
 def use_figure_style() -> None:
     """Makes matplotlib draw all later figures in the style of the project, as in a notebook.
 
-    The colours "C0", "C1" and so on are then safe for colour-blind readers.
+    The colors "C0", "C1" and so on are then safe for color-blind readers.
     """
     # It warns about each fallback font without a bold weight.
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
@@ -88,7 +88,7 @@ def _style() -> Any:
         "axes.spines.right": False,
         "axes.grid": False,
         "axes.axisbelow": True,
-        # Okabe & Ito 2008: distinct for colour-blind readers too.
+        # Okabe & Ito 2008: distinct for color-blind readers too.
         "axes.prop_cycle": cycler(
             color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
         ),
