@@ -9,7 +9,6 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.image import AxesImage
 
 from transformer_tf.attention_maps.words import is_special
 from transformer_tf.plots.style import (
@@ -77,36 +76,16 @@ def plot_attention(
     Warns:
         UserWarning: Once, if no installed font has some characters.
     """
-    layers = _checked_scores(scores, query_labels, key_labels, head_titles)
+    maps = _checked_scores(scores, query_labels, key_labels, head_titles)
+    num_layers, num_heads = maps.shape[:2]
     if head_titles is None:
-        head_titles = [f"Head {number}" for number in range(1, layers.shape[1] + 1)]
-    sheet = np.ndim(scores) == 4 and layers.shape[1] > 1
-    if np.ndim(scores) == 4 and not sheet:  # a grid of layers
-        head_titles = [f"{head_titles[0]}, layer {n}" for n in range(1, len(layers) + 1)]
-        layers = layers.swapaxes(0, 1)
-    num_layers, num_heads, query_len, key_len = layers.shape
+        head_titles = [f"Head {number}" for number in range(1, num_heads + 1)]
     queries, keys, heads, (title, subtitle) = drawable(
         *(list(map(_on_one_line, labels)) for labels in (query_labels, key_labels, head_titles)),
         [title, subtitle],
     )
-
-    smallest = NUMBER_CELL if numbers else MIN_CELL
-    largest = max(query_len, key_len)
-    cell = smallest if sheet else min(max(PANEL / largest, smallest), MAX_CELL)
-    if sheet:
-        rows, columns = num_layers, num_heads
-    else:
-        most = int(MAX_WIDTH // (cell * key_len + 0.8))  # 0.8 inches of labels, roughly
-        rows = math.ceil(num_heads / min(max(most, 1), MAX_COLUMNS))
-        columns = math.ceil(num_heads / rows)
-
-    scale = float(layers.max()) or 1.0
     with figure_style():
-        # Large enough for the labels; `_fit` reduces it.
-        rooms = [0.6 + LABEL_WIDTH * max(map(len, labels)) for labels in (queries, keys)]
-        figure = new_figure(
-            columns * (cell * key_len + rooms[0]) + 2, rows * (cell * query_len + rooms[1]) + 2
-        )
+        figure = new_figure(1, 1)  # `_fit` gives it its size
         figure.suptitle(title, x=0.01, ha="left", wrap=True)
         body = cast(SubFigure, figure.subfigures())  # below the title
         body.suptitle(
@@ -118,30 +97,68 @@ def plot_attention(
             size=SUBTITLE_SIZE,
             weight="normal",
         )
-        grid = body.subplots(rows, columns, squeeze=False)
-        panels = list(grid.flat)[: num_layers * num_heads]
-        for unused in list(grid.flat)[len(panels) :]:
-            unused.remove()
-        for number, (axes, weights) in enumerate(
-            zip(panels, layers.reshape(-1, query_len, key_len), strict=True)
-        ):
-            row, column = divmod(number, columns)
-            image = _draw_panel(axes, weights, scale)
-            if not sheet or column == 0:
-                _label(axes.yaxis, queries)
-            if not sheet or row == rows - 1:
-                _label(axes.xaxis, keys, rotation=90)
-            if not sheet or row == 0:
-                axes.set_title(heads[number % num_heads])
-            if sheet and column == 0:
-                axes.set_ylabel(f"Layer {row + 1}", size=11, weight="bold")
-            if numbers:
-                _write_numbers(axes, weights, scale)
         body.supylabel(query_axis)
         body.supxlabel(key_axis)
-        _draw_bar(body, image, panels, rows * cell * query_len)
-        _fit(figure, panels[0], rows, columns, cell)
+        cell = NUMBER_CELL if numbers else MIN_CELL
+        if np.ndim(scores) == 4 and num_heads > 1:
+            panels = _draw_sheet(body, maps, queries, keys, heads)
+        else:
+            if np.ndim(scores) == 4:
+                heads = [f"{heads[0]}, layer {layer}" for layer in range(1, num_layers + 1)]
+            cell = min(max(PANEL / max(maps.shape[2:]), cell), MAX_CELL)
+            maps = maps.reshape(-1, *maps.shape[2:])
+            panels = _draw_grid(body, maps, queries, keys, heads, cell)
+        if numbers:
+            for axes in panels:
+                _write_numbers(axes)
+        lengths = [max(map(len, labels)) for labels in (queries, keys)]
+        _fit(figure, body, panels, cell, lengths)
     return figure
+
+
+def _draw_sheet(
+    body: SubFigure,
+    maps: npt.NDArray[np.float64],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    titles: Sequence[str],
+) -> list[Axes]:
+    """Draws a row for each layer and a column for each head, with labels at the edges."""
+    panels = body.subplots(*maps.shape[:2], squeeze=False)
+    for layer, row in enumerate(panels):
+        for axes, weights in zip(row, maps[layer], strict=True):
+            _draw_panel(axes, weights, maps.max())
+        _label(row[0].yaxis, queries)
+        row[0].set_ylabel(f"Layer {layer + 1}", size=11, weight="bold")
+    for axes, title in zip(panels[0], titles, strict=True):
+        axes.set_title(title)
+    for axes in panels[-1]:
+        _label(axes.xaxis, keys, rotation=90)
+    return list(panels.flat)
+
+
+def _draw_grid(
+    body: SubFigure,
+    maps: npt.NDArray[np.float64],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    titles: Sequence[str],
+    cell: float,
+) -> list[Axes]:
+    """Draws maps side by side, as many in a row as fit, each with its labels."""
+    most = int(MAX_WIDTH // (cell * len(keys) + 0.8))  # 0.8 inches of labels, roughly
+    rows = math.ceil(len(maps) / min(max(most, 1), MAX_COLUMNS))
+    columns = math.ceil(len(maps) / rows)
+    grid = list(body.subplots(rows, columns, squeeze=False).flat)
+    panels, unused = grid[: len(maps)], grid[len(maps) :]
+    for axes in unused:
+        axes.remove()
+    for axes, weights, title in zip(panels, maps, titles, strict=True):
+        _draw_panel(axes, weights, maps.max())
+        _label(axes.yaxis, queries)
+        _label(axes.xaxis, keys, rotation=90)
+        axes.set_title(title)
+    return panels
 
 
 def _on_one_line(label: str) -> str:
@@ -183,8 +200,8 @@ def _checked_scores(
     return heads if heads.ndim == 4 else heads[None]
 
 
-def _draw_panel(axes: Axes, weights: npt.NDArray[np.float64], scale: float) -> AxesImage:
-    image = axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=scale, aspect="auto")
+def _draw_panel(axes: Axes, weights: npt.NDArray[np.float64], largest: float) -> None:
+    axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=largest or 1.0, aspect="auto")
     # Hairlines between the cells lead the eye to the labels. They are two collections of lines: a
     # grid of minor ticks takes as long as all the rest.
     rows, columns = weights.shape
@@ -194,7 +211,6 @@ def _draw_panel(axes: Axes, weights: npt.NDArray[np.float64], scale: float) -> A
     axes.tick_params(length=0)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set(visible=True, color=HAIRLINE, linewidth=0.8)
-    return image
 
 
 def _label(axis: Axis, labels: Sequence[str], rotation: float = 0) -> None:
@@ -203,7 +219,9 @@ def _label(axis: Axis, labels: Sequence[str], rotation: float = 0) -> None:
         text.set_color(MUTED if is_special(label) else INK)
 
 
-def _write_numbers(axes: Axes, weights: npt.NDArray[np.float64], scale: float) -> None:
+def _write_numbers(axes: Axes) -> None:
+    (image,) = axes.images
+    weights, (_, largest) = np.asarray(image.get_array()), image.get_clim()
     for query, key in zip(*np.nonzero(weights >= 0.005), strict=True):
         weight = weights[query, key]
         axes.text(
@@ -213,14 +231,13 @@ def _write_numbers(axes: Axes, weights: npt.NDArray[np.float64], scale: float) -
             ha="center",
             va="center_baseline",
             size=7,
-            color="white" if weight > 0.55 * scale else INK,
+            color="white" if weight > 0.55 * largest else INK,
         )
 
 
-def _draw_bar(
-    body: SubFigure, image: AxesImage, panels: Sequence[Axes], panels_height: float
-) -> None:
+def _draw_bar(body: SubFigure, panels: Sequence[Axes], panels_height: float) -> None:
     """Draws the color bar of the whole figure beside the panels, at most `BAR_LENGTH` long."""
+    (image,) = panels[0].images
     shrink = min(1.0, BAR_LENGTH / panels_height)
     bar = body.colorbar(
         image,
@@ -236,16 +253,39 @@ def _draw_bar(
     bar.outline.set_visible(False)
 
 
-def _fit(figure: Figure, panel: Axes, rows: int, columns: int, cell: float) -> None:
-    """Sizes the figure so that each cell is a square of `cell` inches, larger in a narrow figure.
+def _fit(
+    figure: Figure,
+    body: SubFigure,
+    panels: Sequence[Axes],
+    cell: float,
+    lengths: Sequence[int],
+) -> None:
+    """Adds the color bar and sizes the figure.
 
     Labels and titles take the same space in a figure of any size, except that a title wraps in a
     narrower figure. A second round corrects for this. The layout is then final, since computing it
     for each drawing takes a third of a second.
+
+    Args:
+        figure: The figure.
+        body: Its part with the panels.
+        panels: The panels.
+        cell: Side of a square cell in inches; in a narrow figure it is larger.
+        lengths: Number of characters of the longest query label and key label.
     """
+    panel = panels[0]
+    gridspec = panel.get_gridspec()
+    assert gridspec is not None  # `subplots` sets it
+    rows, columns = gridspec.get_geometry()
+    query_len, key_len = panel.images[0].get_size()
+    _draw_bar(body, panels, rows * cell * query_len)
     engine = figure.get_layout_engine()
     assert engine is not None  # `new_figure` sets it
-    query_len, key_len = panel.images[0].get_size()
+    # Large enough for the labels; the rounds below reduce it.
+    beside, below = (0.6 + LABEL_WIDTH * length for length in lengths)
+    figure.set_size_inches(
+        columns * (cell * key_len + beside) + 2, rows * (cell * query_len + below) + 2
+    )
     for _ in range(2):
         engine.execute(figure)
         box = panel.get_window_extent()
