@@ -1,7 +1,4 @@
-import os
 import re
-import subprocess
-import sys
 from collections import Counter, defaultdict
 
 import pytest
@@ -18,8 +15,6 @@ from tools.phrasebook.grammar import (
     to_be,
     with_zu,
 )
-
-CASES = ("nominative", "accusative", "dative")
 
 
 @pytest.fixture(scope="module")
@@ -55,47 +50,10 @@ def letters(text: str) -> list[str]:
 # The corpus
 
 
-@pytest.mark.slow
-def test_the_same_every_time(pairs: list[PhrasePair]) -> None:
-    assert generate_phrasebook() == pairs
-    assert generate_phrasebook(500) == pairs[:500]
-    assert generate_phrasebook(500, seed=1) != pairs[:500]
-
-
-@pytest.mark.slow
-def test_the_same_whatever_the_hash_seed() -> None:
-    code = (
-        "import hashlib; from tools.phrasebook import generate_phrasebook as g; "
-        "print(hashlib.sha256(repr(g(2000)).encode()).hexdigest())"
-    )
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for hash_seed in ("1", "2", "3")
-    }
-    assert len(digests) == 1
-
-
 def test_many_different_pairs(pairs: list[PhrasePair]) -> None:
     assert len(pairs) == 24_000
     assert len({pair.source.casefold() for pair in pairs}) == len(pairs)
     assert len({pair.target.casefold() for pair in pairs}) == len(pairs)
-
-
-@pytest.mark.slow
-def test_translation_is_a_function(pairs: list[PhrasePair]) -> None:
-    translations = {pair.source: pair.target for pair in pairs}
-    shared = 0
-    for seed in (1, 2, 3):
-        for pair in generate_phrasebook(seed=seed):
-            if pair.source in translations:
-                shared += 1
-                assert translations[pair.source] == pair.target
-    assert shared > 1000
 
 
 def test_patterns_come_evenly(pairs: list[PhrasePair]) -> None:
@@ -126,14 +84,11 @@ def test_lengths(pairs: list[PhrasePair]) -> None:
 # The splits
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_splits_hold_out_combinations(seed: int) -> None:
-    pairs = generate_phrasebook(seed=seed)
+def test_splits_hold_out_combinations(pairs: list[PhrasePair]) -> None:
     sizes = Counter(pair.split for pair in pairs)
     assert 400 <= sizes["validation"] <= 600
     assert 400 <= sizes["test"] <= 600
-    assert sizes.total() == sizes["train"] + sizes["validation"] + sizes["test"] == len(pairs)
+    assert sizes.keys() == {"train", "validation", "test"}
     for feature in ("source", "target", "combination"):
         seen: dict[str, set[str]] = defaultdict(set)
         for pair in pairs:
@@ -318,39 +273,19 @@ def test_german_nouns_have_capitals(pairs: list[PhrasePair]) -> None:
         assert not nouns & {word for word in letters(pair.target) if word[0].islower()}, pair
 
 
-def test_digits_umlauts_and_the_sharp_s_stay(pairs: list[PhrasePair]) -> None:
-    targets = "".join(pair.target for pair in pairs)
-    assert set("äöüßÄ0123456789") <= set(targets)
-
-
 # The grammar, against tables written by hand
 
 # Masculine, feminine, neuter, plural; X stands for the stem of an ein-word.
 DECLENSION = {
-    ("der", "nominative"): ("der alte Hut", "die alte Tasche", "das alte Buch", "die alten Bücher"),
-    ("der", "accusative"): (
-        "den alten Hut",
-        "die alte Tasche",
-        "das alte Buch",
-        "die alten Bücher",
-    ),
-    ("der", "dative"): (
-        "dem alten Hut",
-        "der alten Tasche",
-        "dem alten Buch",
-        "den alten Büchern",
-    ),
-    ("X", "nominative"): ("X alter Hut", "Xe alte Tasche", "X altes Buch", "Xe alten Bücher"),
-    ("X", "accusative"): ("Xen alten Hut", "Xe alte Tasche", "X altes Buch", "Xe alten Bücher"),
-    ("X", "dative"): (
-        "Xem alten Hut",
-        "Xer alten Tasche",
-        "Xem alten Buch",
-        "Xen alten Büchern",
-    ),
-    ("", "nominative"): ("alter Hut", "alte Tasche", "altes Buch", "alte Bücher"),
-    ("", "accusative"): ("alten Hut", "alte Tasche", "altes Buch", "alte Bücher"),
-    ("", "dative"): ("altem Hut", "alter Tasche", "altem Buch", "alten Büchern"),
+    ("der", "nominative"): "der alte Hut, die alte Tasche, das alte Buch, die alten Bücher",
+    ("der", "accusative"): "den alten Hut, die alte Tasche, das alte Buch, die alten Bücher",
+    ("der", "dative"): "dem alten Hut, der alten Tasche, dem alten Buch, den alten Büchern",
+    ("X", "nominative"): "X alter Hut, Xe alte Tasche, X altes Buch, Xe alten Bücher",
+    ("X", "accusative"): "Xen alten Hut, Xe alte Tasche, X altes Buch, Xe alten Bücher",
+    ("X", "dative"): "Xem alten Hut, Xer alten Tasche, Xem alten Buch, Xen alten Büchern",
+    ("", "nominative"): "alter Hut, alte Tasche, altes Buch, alte Bücher",
+    ("", "accusative"): "alten Hut, alte Tasche, altes Buch, alte Bücher",
+    ("", "dative"): "altem Hut, alter Tasche, altem Buch, alten Büchern",
 }
 
 
@@ -358,46 +293,35 @@ DECLENSION = {
 def test_declension(kind: str, case: words.Case) -> None:
     nouns = [("hat", False), ("bag", False), ("book", False), ("book", True)]
     stems = ("kein", "mein", "dein", "sein", "ihr", "unser") if kind == "X" else (kind,)
-    for expected, (name, plural) in zip(DECLENSION[kind, case], nouns, strict=True):
+    for expected, (name, plural) in zip(DECLENSION[kind, case].split(", "), nouns, strict=True):
         for stem in stems:
             phrase = german_noun_phrase(words.THINGS[name], case, stem, "old", plural)
             assert phrase == expected.replace("X", stem)
 
 
 @pytest.mark.parametrize(
-    ("table", "name", "case", "determiner", "adjective", "plural", "expected"),
+    ("noun", "case", "determiner", "adjective", "plural", "expected"),
     [
-        ("THINGS", "car", "nominative", "ein", "expensive", False, "ein teures Auto"),
-        ("THINGS", "car", "dative", "25", "red", True, "25 roten Autos"),
-        ("THINGS", "coat", "accusative", "4", "blue", True, "4 blaue Mäntel"),
-        ("THINGS", "coat", "accusative", "welcher", None, False, "welchen Mantel"),
-        ("THINGS", "dress", "nominative", "welcher", None, False, "welches Kleid"),
-        ("THINGS", "key", "dative", "der", None, True, "den Schlüsseln"),
-        ("THINGS", "car", "dative", "der", None, True, "den Autos"),
-        ("PEOPLE", "woman", "dative", "der", "friendly", True, "den freundlichen Frauen"),
-        ("PEOPLE", "child", "dative", "der", "small", True, "den kleinen Kindern"),
-        ("PEOPLE", "student", "accusative", "ein", "young", False, "einen jungen Studenten"),
-        ("PEOPLE", "student", "nominative", "ein", "young", False, "ein junger Student"),
-        ("PEOPLE", "boy", "dative", "der", None, False, "dem Jungen"),
-        ("PEOPLE", "girl", "dative", "der", "small", False, "dem kleinen Mädchen"),
-        ("RELATIVES", "neighbor", "dative", "unser", None, False, "unserem Nachbarn"),
-        ("RELATIVES", "aunt", "dative", "ihr", None, False, "ihrer Tante"),
-        ("DRINKS", "juice", "accusative", "", "cold", False, "kalten Saft"),
-        ("DRINKS", "coffee", "accusative", "kein", "hot", False, "keinen heißen Kaffee"),
-        ("DRINKS", "milk", "accusative", "", "fresh", False, "frische Milch"),
-        ("DRINKS", "water", "dative", "", "warm", False, "warmem Wasser"),
+        (words.THINGS["car"], "nominative", "ein", "expensive", False, "ein teures Auto"),
+        (words.THINGS["car"], "dative", "25", "red", True, "25 roten Autos"),
+        (words.THINGS["coat"], "accusative", "welcher", None, False, "welchen Mantel"),
+        (words.THINGS["key"], "dative", "der", None, True, "den Schlüsseln"),
+        (words.PEOPLE["child"], "dative", "der", "small", True, "den kleinen Kindern"),
+        (words.PEOPLE["student"], "accusative", "ein", "young", False, "einen jungen Studenten"),
+        (words.PEOPLE["student"], "nominative", "ein", "young", False, "ein junger Student"),
+        (words.RELATIVES["neighbor"], "dative", "unser", None, False, "unserem Nachbarn"),
+        (words.DRINKS["coffee"], "accusative", "kein", "hot", False, "keinen heißen Kaffee"),
+        (words.DRINKS["water"], "dative", "", "warm", False, "warmem Wasser"),
     ],
 )
 def test_noun_phrases(
-    table: str,
-    name: str,
+    noun: words.Noun,
     case: words.Case,
     determiner: str,
     adjective: str | None,
     plural: bool,
     expected: str,
 ) -> None:
-    noun = getattr(words, table)[name]
     assert german_noun_phrase(noun, case, determiner, adjective, plural) == expected
 
 
@@ -432,193 +356,89 @@ def test_present_tense(base: str, forms: str) -> None:
     assert [conjugate(verb(base), person) for person in persons] == forms.split()
 
 
-def test_regular_forms() -> None:
-    """Words outside the irregular tables follow the rules."""
-    for one in all_verbs():
-        stem = one.infinitive.removesuffix("en")
-        assert one.infinitive.endswith("en")
-        assert one.first in (stem + "e", "mag", "habe")
-        if one.third_german == stem + "t":
-            assert one.second == stem + ("t" if stem[-1] in "zsß" else "st"), one
-        assert one.participle.startswith(one.prefix)
-        rest = one.participle.removeprefix(one.prefix)
-        inseparable = stem.startswith(("be", "ver")) or stem.endswith("ier")
-        assert rest.startswith("ge") != inseparable, one
-        if one.imperative:
-            assert one.imperative in (stem, stem + "e") or one.second.startswith(one.imperative), (
-                one
-            )
-
-
-def test_of_two_auxiliaries() -> None:
-    moving = {one.base for one in all_verbs() if one.auxiliary == "sein"}
-    assert moving == {"travel", "go", "get up", "come", "arrive", "leave"}
-
-
-def the(
-    name: str, *, determiner: str = "the", adjective: str | None = None, plural: bool = False
-) -> Phrase:
+def the(name: str, determiner: str = "the", adjective: str | None = None, plural: bool = False):
     return noun_phrase(words.THINGS[name], "accusative", determiner, adjective, plural)
 
 
-YESTERDAY = Phrase("yesterday", "gestern", place="time")
-TOMORROW = Phrase("tomorrow", "morgen", place="time")
-HIM = Phrase("him", "ihm", place="pronoun")
-ME = Phrase("me", "mich", place="pronoun")
-MOTHER = Phrase("his mother", "seine Mutter", place="definite")
-HOME = Phrase("home", "nach Hause", place="complement")
-TO_BERLIN = Phrase("to Berlin by train", "mit dem Zug nach Berlin", place="complement")
-AT_TWO = Phrase("at 14:30", "um 14:30 Uhr", place="complement")
-TABLE = Phrase("on the table", "auf den Tisch", place="complement")
+PHRASES = {
+    "yesterday": Phrase("yesterday", "gestern", place="time"),
+    "tomorrow": Phrase("tomorrow", "morgen", place="time"),
+    "him": Phrase("him", "ihm", place="pronoun"),
+    "me": Phrase("me", "mich", place="pronoun"),
+    "mother": Phrase("his mother", "seine Mutter", place="definite"),
+    "home": Phrase("home", "nach Hause", place="complement"),
+    "to Berlin": Phrase("to Berlin by train", "mit dem Zug nach Berlin", place="complement"),
+    "at two": Phrase("at 14:30", "um 14:30 Uhr", place="complement"),
+    "table": Phrase("on the table", "auf den Tisch", place="complement"),
+    "coat": the("coat", "a"),
+    "red coat": the("coat", "a", "red"),
+    "the red coat": the("coat", adjective="red"),
+    "25 books": the("book", "25", plural=True),
+    "eggs": the("egg", "", plural=True),
+    "dog": the("dog", "a"),
+    "a key": the("key", "a"),
+    **{name: the(name) for name in ("window", "newspaper", "key", "car", "taxi")},
+}
+
+# Subject, verb, tense, kind (main, not, question or that) and phrases; then both sentences.
+CLAUSES = """
+he|call|present|main|mother|he calls his mother|er ruft seine Mutter an
+he|call|past|main|mother|he called his mother|er hat seine Mutter angerufen
+he|call|have to|main|mother|he has to call his mother|er muss seine Mutter anrufen
+he|call|present|that|mother|that he calls his mother|dass er seine Mutter anruft
+he|call|past|that|mother|that he called his mother|dass er seine Mutter angerufen hat
+he|call|want|that|mother|that he wants to call his mother|dass er seine Mutter anrufen will
+she|pick up|past|main|me,yesterday|she picked me up yesterday|sie hat mich gestern abgeholt
+Tom|buy|past|main|red coat,yesterday|Tom bought a red coat yesterday|\
+Tom hat gestern einen roten Mantel gekauft
+she|buy|past|main|25 books|she bought 25 books|sie hat 25 Bücher gekauft
+I|buy|past|not|coat,yesterday|I did not buy a coat yesterday|\
+ich habe gestern keinen Mantel gekauft
+I|buy|past|not|the red coat,yesterday|I did not buy the red coat yesterday|\
+ich habe den roten Mantel gestern nicht gekauft
+you|eat|present|not|eggs|you do not eat eggs|du isst keine Eier
+Anna|open|present|not|window|Anna does not open the window|Anna macht das Fenster nicht auf
+we|travel|past|not|to Berlin,yesterday|we did not travel to Berlin by train yesterday|\
+wir sind gestern nicht mit dem Zug nach Berlin gefahren
+you|travel|present|question|to Berlin|do you travel to Berlin by train|\
+fährst du mit dem Zug nach Berlin
+the children|go|past|question|home|did the children go home|sind die Kinder nach Hause gegangen
+Mr. Klein|get up|past|main|at two|Mr. Klein got up at 14:30|Herr Klein ist um 14:30 Uhr aufgestanden
+Maria|give|will|main|him,key,tomorrow|Maria will give him the key tomorrow|\
+Maria wird ihm den Schlüssel morgen geben
+Maria|give|past|main|him,a key,yesterday|Maria gave him a key yesterday|\
+Maria hat ihm gestern einen Schlüssel gegeben
+I|help|can|not|him|I cannot help him|ich kann ihm nicht helfen
+they|put|past|not|key,table|they did not put the key on the table|\
+sie haben den Schlüssel nicht auf den Tisch gelegt
+my parents|have|past|not|dog|my parents did not have a dog|meine Eltern hatten keinen Hund
+you|sell|would like|question|car|would you like to sell the car|möchtest du das Auto verkaufen
+our neighbor|take|have to|not|taxi|our neighbor does not have to take the taxi|\
+unser Nachbar muss das Taxi nicht nehmen
+"""
 
 
-# (subject, verb, tense, phrases, kind) and the sentences wanted; kind: - main, n negated,
-# ? question, d dass-clause, w who-question or question word in front.
-EXPECTED = [
-    (
-        ("he", "call", "present", (MOTHER,), "-"),
-        ("he calls his mother", "er ruft seine Mutter an"),
-    ),
-    (
-        ("he", "call", "past", (MOTHER,), "-"),
-        ("he called his mother", "er hat seine Mutter angerufen"),
-    ),
-    (
-        ("he", "call", "have to", (MOTHER,), "-"),
-        ("he has to call his mother", "er muss seine Mutter anrufen"),
-    ),
-    (
-        ("he", "call", "present", (MOTHER,), "d"),
-        ("that he calls his mother", "dass er seine Mutter anruft"),
-    ),
-    (
-        ("he", "call", "past", (MOTHER,), "d"),
-        ("that he called his mother", "dass er seine Mutter angerufen hat"),
-    ),
-    (
-        ("he", "call", "want", (MOTHER,), "d"),
-        ("that he wants to call his mother", "dass er seine Mutter anrufen will"),
-    ),
-    (
-        ("she", "pick up", "past", (ME, YESTERDAY), "-"),
-        ("she picked me up yesterday", "sie hat mich gestern abgeholt"),
-    ),
-    (
-        ("Tom", "buy", "past", (the("coat", determiner="a", adjective="red"), YESTERDAY), "-"),
-        ("Tom bought a red coat yesterday", "Tom hat gestern einen roten Mantel gekauft"),
-    ),
-    (
-        ("she", "buy", "past", (the("book", determiner="25", plural=True),), "-"),
-        ("she bought 25 books", "sie hat 25 Bücher gekauft"),
-    ),
-    (
-        ("I", "buy", "past", (the("coat", determiner="a"), YESTERDAY), "n"),
-        ("I did not buy a coat yesterday", "ich habe gestern keinen Mantel gekauft"),
-    ),
-    (
-        ("I", "buy", "past", (the("coat", adjective="red"), YESTERDAY), "n"),
-        ("I did not buy the red coat yesterday", "ich habe den roten Mantel gestern nicht gekauft"),
-    ),
-    (
-        ("you", "eat", "present", (the("egg", determiner="", plural=True),), "n"),
-        ("you do not eat eggs", "du isst keine Eier"),
-    ),
-    (
-        ("Anna", "open", "present", (the("window"),), "n"),
-        ("Anna does not open the window", "Anna macht das Fenster nicht auf"),
-    ),
-    (
-        ("we", "travel", "past", (TO_BERLIN, YESTERDAY), "n"),
-        (
-            "we did not travel to Berlin by train yesterday",
-            "wir sind gestern nicht mit dem Zug nach Berlin gefahren",
-        ),
-    ),
-    (
-        ("you", "travel", "present", (TO_BERLIN,), "?"),
-        ("do you travel to Berlin by train", "fährst du mit dem Zug nach Berlin"),
-    ),
-    (
-        ("the children", "go", "past", (HOME,), "?"),
-        ("did the children go home", "sind die Kinder nach Hause gegangen"),
-    ),
-    (
-        ("the boy", "read", "present", (the("newspaper"),), "?"),
-        ("does the boy read the newspaper", "liest der Junge die Zeitung"),
-    ),
-    (
-        ("Mr. Klein", "get up", "past", (AT_TWO,), "-"),
-        ("Mr. Klein got up at 14:30", "Herr Klein ist um 14:30 Uhr aufgestanden"),
-    ),
-    (
-        ("Maria", "give", "will", (HIM, the("key"), TOMORROW), "-"),
-        ("Maria will give him the key tomorrow", "Maria wird ihm den Schlüssel morgen geben"),
-    ),
-    (
-        ("Maria", "give", "past", (HIM, the("key", determiner="a"), YESTERDAY), "-"),
-        ("Maria gave him a key yesterday", "Maria hat ihm gestern einen Schlüssel gegeben"),
-    ),
-    (
-        ("I", "help", "can", (HIM,), "n"),
-        ("I cannot help him", "ich kann ihm nicht helfen"),
-    ),
-    (
-        ("they", "put", "past", (the("key"), TABLE), "n"),
-        (
-            "they did not put the key on the table",
-            "sie haben den Schlüssel nicht auf den Tisch gelegt",
-        ),
-    ),
-    (
-        ("my parents", "have", "past", (the("dog", determiner="a"),), "n"),
-        ("my parents did not have a dog", "meine Eltern hatten keinen Hund"),
-    ),
-    (
-        ("you", "sell", "would like", (the("car"),), "?"),
-        ("would you like to sell the car", "möchtest du das Auto verkaufen"),
-    ),
-    (
-        ("our neighbor", "take", "have to", (the("taxi"),), "n"),
-        (
-            "our neighbor does not have to take the taxi",
-            "unser Nachbar muss das Taxi nicht nehmen",
-        ),
-    ),
-]
-
-
-@pytest.mark.parametrize(("given", "wanted"), EXPECTED, ids=[w[0] for _, w in EXPECTED])
-def test_clauses(given: tuple, wanted: tuple[str, str]) -> None:
-    who, base, tense, phrases, kind = given
+@pytest.mark.parametrize("line", CLAUSES.strip().splitlines())
+def test_clauses(line: str) -> None:
+    who, base, tense, kind, names, *wanted = line.split("|")
+    phrases = tuple(PHRASES[name] for name in names.split(","))
     event = Event(subject(who), verb(base), phrases, "", tense)
-    if kind == "?":
-        assert (event.english(question=True), event.german("question")) == wanted
-    elif kind == "d":
-        assert (event.english(front="that"), event.german("subordinate", front="dass")) == wanted
+    if kind == "question":
+        made = event.english(question=True), event.german("question")
+    elif kind == "that":
+        made = event.english(front="that"), event.german("subordinate", front="dass")
     else:
-        negative = kind == "n"
-        assert (event.english(negative), event.german("main", negative)) == wanted
+        made = event.english(kind == "not"), event.german("main", kind == "not")
+    assert list(made) == wanted
 
 
 def test_to_be() -> None:
-    past = [to_be(one, past=True) for one in words.PRONOUN_SUBJECTS]
-    present = [to_be(one, past=False) for one in words.PRONOUN_SUBJECTS]
-    assert present == [
-        ("am", "bin"),
-        ("are", "bist"),
-        ("is", "ist"),
-        ("is", "ist"),
-        ("are", "sind"),
-        ("are", "sind"),
-    ]
-    assert past == [
-        ("was", "war"),
-        ("were", "warst"),
-        ("was", "war"),
-        ("was", "war"),
-        ("were", "waren"),
-        ("were", "waren"),
-    ]
+    for past, expected in (
+        (False, "am bin, are bist, is ist, is ist, are sind, are sind"),
+        (True, "was war, were warst, was war, was war, were waren, were waren"),
+    ):
+        made = [" ".join(to_be(one, past=past)) for one in words.PRONOUN_SUBJECTS]
+        assert ", ".join(made) == expected
 
 
 def test_infinitive_with_zu() -> None:
