@@ -12,7 +12,7 @@ from typing import Any
 
 from transformer_tf.config import Config
 from transformer_tf.text.batching.batches import Batches
-from transformer_tf.text.batching.encoded import cached_pairs
+from transformer_tf.text.batching.encoded import encode_pairs
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.text.tokenization.tokenizer import Tokenizer, training_sentences
 from transformer_tf.utils.memory import peak_memory_mb
@@ -24,14 +24,14 @@ def measure_data(config: Config, generated_pairs: int = 0) -> Iterator[dict[str,
     """Reads, cleans, splits, encodes and batches a corpus, and times each stage.
 
     Args:
-        config: The corpus and the settings of the tokenizer, which is trained. No cache is read.
+        config: The corpus and the settings of the tokenizer, which is trained.
         generated_pairs: If not 0, replace the corpus by a generated file of this many pairs.
 
     Yields:
         For each stage its seconds and the peak memory up to its end.
     """
     with tempfile.TemporaryDirectory() as folder:
-        data = dataclasses.replace(config.data, cache_directory=Path(folder))
+        data = config.data
         if generated_pairs:
             path = Path(folder) / "generated.tsv"
             generate_pairs(path, generated_pairs)
@@ -51,9 +51,8 @@ def measure_data(config: Config, generated_pairs: int = 0) -> Iterator[dict[str,
         )
         yield clock.row("train both tokenizers", pairs=len(corpus.train))
 
-        for stage in ("encode", "encode, from the cache"):
-            encoded = cached_pairs(corpus.train, source, target, data.max_length, Path(folder))
-            yield clock.row(stage, pairs=len(encoded))
+        encoded = encode_pairs(corpus.train, source, target, data.max_length)
+        yield clock.row("encode", pairs=len(encoded))
 
         training = config.training
         batches = Batches(encoded, training.tokens_per_batch, training.max_buckets, training.seed)

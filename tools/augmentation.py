@@ -20,8 +20,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from transformer_tf.config import load_config
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.corpus import load_corpus
-from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.symbols import TAGS
 from transformer_tf.utils.lines import write_lines

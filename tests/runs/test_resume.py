@@ -43,7 +43,6 @@ def options(data):  # noqa: F811
         "training.ema_decay=0.9",
         "training.accumulation_steps=2",
         "training.clip_norm=1.0",
-        "tokenizer.dropout=0.1",
     ]
 
 

@@ -283,17 +283,6 @@ def test_the_table_of_the_corpus(run):
     assert lines[-1] == "left out, over 100 sub-words: 0 train, 0 validation"
 
 
-def test_the_order_of_the_pairs_does_not_depend_on_the_cache(data, tmp_path):
-    first, second, again = (
-        Trainer(configure(data, f"data.cache_directory={tmp_path / cache}"), tmp_path / name)
-        for name, cache in (("a", "cache"), ("b", "other"), ("c", "cache"))
-    )
-    for index in range(len(first.batches)):
-        np.testing.assert_array_equal(first.batches[index][1], again.batches[index][1])
-    for index in range(len(first.batches)):
-        np.testing.assert_array_equal(first.batches[index][1], second.batches[index][1])
-
-
 def write_official_models(data, folder):
     """Writes small models and vectors in place of the official files."""
     from gensim.models import KeyedVectors
@@ -342,26 +331,6 @@ def test_official_models_with_their_vectors(data, tmp_path):
         translator.engine.search = lambda sources, *_, found=found: [found for _ in sources]
         expected = text if not overrides else text.replace("25", "00")
         assert translator.translate(["I see 25 red houses."]) == [expected]
-
-
-@pytest.mark.slow
-def test_dropout_of_merges(data, tmp_path):
-    """Each epoch has other sub-words of the same sentences, the same in every run."""
-    config = configure(data, "tokenizer.dropout=0.3", "training.max_epochs=2")
-    trainer, again = (Trainer(config, tmp_path / name) for name in ("a", "b"))
-    assert trainer.fit()[-1]["step"] == 2 * len(again.batches)
-    assert not trainer.data.validation.resampled
-
-    stream = again._stream
-    stream.locate(4 * len(again.batches))  # encodes the epochs
-    first, second = stream.epoch_lengths[:2]
-    sizes = [
-        sum(int(np.count_nonzero(target)) for _, target, _ in stream.take(begin, end))
-        for begin, end in ((0, first), (first, first + second))
-    ]
-    assert sizes[0] != sizes[1]
-    again.batches.set_epoch(1)
-    assert len(again.batches.pairs) == len(again.corpus.train)
 
 
 def test_the_global_precision_is_unchanged():

@@ -24,7 +24,6 @@ RESUMABLE = (
     "data.files",
     "data.validation_files",
     "data.test_files",
-    "data.cache_directory",
     "training.max_epochs",
     "training.max_steps",
     "training.max_minutes",

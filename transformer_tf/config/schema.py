@@ -80,11 +80,6 @@ class DataConfig(Section, name="data"):
     directory: Path | None = key(
         None, "Folder of downloaded data; by default $TRANSFORMER_TF_DATA or a cache folder."
     )
-    cache_directory: Path | None = key(
-        None,
-        "Folder of prepared data; by default $TRANSFORMER_TF_CACHE or a cache folder. It can be "
-        "deleted at any time.",
-    )
     validation_size: NonNegativeInt = key(
         2000, "Number of validation pairs, if the corpus has none of its own."
     )
@@ -94,11 +89,6 @@ class DataConfig(Section, name="data"):
     max_pairs: PositiveInt | None = key(None, "Maximum number of training pairs; all by default.")
     max_length: PositiveInt = key(
         100, "Training pairs with more sub-words on one side are left out."
-    )
-    max_length_ratio: Annotated[float, Meta(ge=1)] = key(
-        4.0,
-        "Training pairs are left out if one side has more than 60 bytes of UTF-8 and more than "
-        "this many times the bytes of the other.",
     )
     slots: bool = key(
         False,
@@ -122,11 +112,6 @@ class TokenizerConfig(Section, name="tokenizer"):
         "of training pairs.",
     )
     shared: bool = key(False, "Whether both languages share one `trained` model.")
-    dropout: Share = key(
-        0.0,
-        "Share of the merges that BPE-dropout skips at random in each epoch; usually 0.1, 0 for "
-        "none.",
-    )
     init_embeddings: bool = key(
         False,
         "Whether to initialize the embeddings with the pretrained vectors of the `bpemb` models; "

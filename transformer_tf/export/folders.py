@@ -46,7 +46,6 @@ def without_folders(config: Config) -> Config:
         data=dataclasses.replace(
             data,
             directory=None,
-            cache_directory=None,
             files=names(data.files),
             validation_files=names(data.validation_files),
             test_files=names(data.test_files),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,19 +19,18 @@ from transformer_tf.checkpoint import (
     open_checkpoint,
     save_checkpoint,
 )
-from transformer_tf.config import Config, DataConfig, load_saved_config, save_config
+from transformer_tf.config import Config, DataConfig, TrainingConfig, load_saved_config, save_config
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.runs.folder import CORPUS_FILE
 from transformer_tf.text.batching.batches import Batches
-from transformer_tf.text.batching.encoded import EncodedPairs, cached_pairs, encode_pairs
+from transformer_tf.text.batching.encoded import EncodedPairs, encode_pairs
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.corpus import (
     HELD_OUT,
     Corpus,
-    cache_directory,
     load_held_out,
     tag_names,
 )
-from transformer_tf.text.corpora.pairs import StoredPairs
 from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.text.slots import learn_known_words, make_slots, with_slots
 from transformer_tf.text.tokenization.restoring import Truecaser
@@ -167,7 +166,7 @@ class TrainingData:
         rows_multiple: The number of rows of each batch is a multiple of this.
 
     Attributes:
-        train: The training batches. With BPE-dropout each epoch is encoded anew.
+        train: The training batches.
         validation: The validation batches.
         over_length: Number of pairs of each split that exceed `data.max_length`.
         fingerprint: A hash of the training pairs.
@@ -189,36 +188,8 @@ class TrainingData:
         self.over_length: dict[str, int] = {}
         training = config.training
 
-        def batches(pairs: EncodedPairs, shuffle: bool, **options: Any) -> Batches:
-            return Batches(
-                pairs,
-                training.tokens_per_batch,
-                training.max_buckets,
-                training.seed,
-                shuffle=shuffle,
-                rows_multiple=rows_multiple,
-                **options,
-            )
-
-        train_pairs = self._with_slots(corpus.train)
-        encoded = self._encode(train_pairs, "train")
-        if config.tokenizer.dropout:
-
-            def resample(epoch: int) -> EncodedPairs:
-                return encode_pairs(
-                    train_pairs,
-                    *tokenizers,
-                    config.data.max_length,
-                    dropout=config.tokenizer.dropout,
-                    seed=(training.seed, epoch),
-                )
-
-            longest = config.data.max_length + 2  # start and end
-            self.train = batches(encoded, shuffle=True, resample=resample, max_length=longest)
-        else:
-            self.train = batches(encoded, shuffle=True)
-        validation = self._with_slots(corpus.validation)
-        self.validation = batches(self._encode(validation, "validation"), shuffle=False)
+        self.train = self._batches("train", corpus.train, training, rows_multiple, corpus.weights)
+        self.validation = self._batches("validation", corpus.validation, training, rows_multiple)
         self.fingerprint = _fingerprint(self.train.pairs)
 
     def write_summary(self, folder: Path) -> None:
@@ -232,18 +203,31 @@ class TrainingData:
         over = ", ".join(f"{count} {name}" for name, count in self.over_length.items())
         return f"{table}\nleft out, over {self.config.max_length} sub-words: {over}"
 
-    def _with_slots(self, pairs: StoredPairs) -> StoredPairs:
+    def _batches(
+        self,
+        name: str,
+        pairs: Sequence[Pair],
+        training: TrainingConfig,
+        rows_multiple: int,
+        weights: np.ndarray | None = None,
+    ) -> Batches:
+        """Encodes a split and groups it into batches, without the pairs that are too long."""
         slots = make_slots(self.config, self.tokenizers[0].known_words)
-        return pairs if slots is None else with_slots(pairs, slots, cache_directory(self.config))
-
-    def _encode(self, pairs: StoredPairs, name: str) -> EncodedPairs:
-        """Encodes a split, without the pairs that are too long."""
-        max_length, folder = self.config.max_length, cache_directory(self.config)
-        encoded = cached_pairs(pairs, *self.tokenizers, max_length, folder)
+        if slots is not None:
+            pairs = with_slots(pairs, slots)
+        max_length = self.config.max_length
+        encoded = encode_pairs(pairs, *self.tokenizers, max_length, weights)
         self.over_length[name] = len(pairs) - len(encoded)
         if not len(encoded):
             raise DataError(f"No {name} pair is left within data.max_length={max_length}")
-        return encoded
+        return Batches(
+            encoded,
+            training.tokens_per_batch,
+            training.max_buckets,
+            training.seed,
+            shuffle=name == "train",
+            rows_multiple=rows_multiple,
+        )
 
 
 def _fingerprint(pairs: EncodedPairs) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import random
 import tempfile
 import time
@@ -16,8 +15,8 @@ import numpy as np
 
 from transformer_tf.config import Config, DataConfig
 from transformer_tf.runs.trainer import Trainer
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.corpus import Corpus
-from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.text.corpora.suspicious import (
     MAX_EXAMINED,
     find_suspicious,
@@ -42,11 +41,11 @@ def scratch_trainer(config: Config) -> Iterator[Trainer]:
     Raises:
         TransformerTFError: If the run could not start. See `Trainer`.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        data = dataclasses.replace(config.data, cache_directory=Path(scratch))
-        config = dataclasses.replace(config, data=data)
-        with Trainer(config, Path(scratch) / "run") as trainer:
-            yield trainer
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        Trainer(config, Path(scratch) / "run") as trainer,
+    ):
+        yield trainer
 
 
 def report(trainer: Trainer) -> Iterator[str]:

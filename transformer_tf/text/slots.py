@@ -25,7 +25,7 @@ from pathlib import Path
 
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
-from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.symbols import SLOTS, TAGS
 from transformer_tf.utils.files import atomic_write_bytes
 
@@ -186,21 +186,11 @@ def learn_known_words(pairs: Sequence[Pair]) -> frozenset[str] | None:
     return frozenset(counts) - copied
 
 
-def with_slots(pairs: StoredPairs, slots: Slots, directory: Path) -> StoredPairs:
-    """Returns the pairs with slots, except every tenth one.
-
-    Args:
-        pairs: The pairs.
-        slots: The slots of their languages.
-        directory: The folder of the unnamed file that holds the result.
-
-    Raises:
-        DataError: If the folder cannot be written to.
-    """
-    with PairWriter(directory) as writer:
-        for number, (pair, weight) in enumerate(zip(pairs, pairs.weights, strict=True)):
-            writer.add(slots.hide_pair(*pair) if number % _PLAIN_EVERY else pair, weight)
-        return writer.finish()
+def with_slots(pairs: Sequence[Pair], slots: Slots) -> list[Pair]:
+    """Returns the pairs with slots, except every tenth one."""
+    return [
+        slots.hide_pair(*pair) if index % _PLAIN_EVERY else pair for index, pair in enumerate(pairs)
+    ]
 
 
 def save_words(words: Iterable[str], path: Path) -> None:

@@ -29,7 +29,7 @@ class BatchStream:
 
     Attributes:
         steps_per_epoch: Number of batches of the first epoch. Later epochs have other numbers only
-            if their pairs are encoded anew.
+            if pairs have fractional weights.
         epoch_lengths: Number of batches of each epoch so far.
     """
 
@@ -51,7 +51,7 @@ class BatchStream:
 
     def locate(self, step: int) -> tuple[int, int]:
         """Returns the epoch of a step and the index of its batch in it, all counted from 0."""
-        if not self.batches.resampled:
+        if not self.batches.epochs_differ:
             return divmod(step, self.steps_per_epoch)
         epoch = 0
         while True:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import keras
 
 from transformer_tf.evaluation.scores import score
-from transformer_tf.text.corpora.pairs import Pair
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.training.stream import BatchStream, as_dataset
 
 NUM_SAMPLES = 3

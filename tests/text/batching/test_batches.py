@@ -118,33 +118,6 @@ def test_at_most_one_batch_of_a_chain_of_shapes_is_not_full(random):
     assert len(batches.shapes) == 9
 
 
-def test_resampled_pairs_in_the_shapes_of_the_first_epoch(random):
-    def resample(epoch):
-        """Returns the same number of pairs, with up to 24 ids, of other lengths in each epoch."""
-        resampled.append(epoch)
-        drawn = np.random.default_rng(epoch)
-        pairs = [([98, n, *[1] * drawn.integers(1, 22), 99], [98, n, 99]) for n in range(100, 400)]
-        return EncodedPairs.from_lists(pairs)
-
-    resampled: list[int] = []
-    plain = EncodedPairs.from_lists([([98, n, 99], [98, n, 99]) for n in range(100, 400)])
-    batches = Batches(plain, 100, 4, resample=resample, max_length=24)
-    assert batches.resampled
-    shapes, lengths = set(), []
-    for epoch in range(4):
-        batches.set_epoch(epoch)
-        seen = []
-        for index in range(len(batches)):
-            inputs, target_output = batches[index]
-            shapes.add(inputs["source"].shape)
-            seen += inputs["source"][:, 1][inputs["source"][:, 1] > 0].tolist()
-        assert sorted(seen) == list(range(100, 400))
-        lengths.append(batches.pairs.source.lengths.sum())
-    assert len(shapes) <= 4
-    assert len(set(lengths)) == 4
-    assert resampled == [0, 1, 2, 3]  # once each: it takes a while
-
-
 def padded_size(sources, targets, shapes):
     """A slow, obvious version of the cost of shapes."""
     return sum(
@@ -193,8 +166,6 @@ def test_errors():
         make_batches([])
     with pytest.raises(ValueError, match="tokens_per_batch=3, a sentence of 5 tokens"):
         make_batches([([1] * 5, [1, 2])], tokens_per_batch=3)
-    with pytest.raises(ValueError, match="`resample` needs `max_length`"):
-        make_batches([([1], [1, 2])], resample=lambda epoch: None)
 
 
 def shown(batches, epoch):
@@ -215,7 +186,7 @@ def test_a_weight_is_the_number_of_times_that_an_epoch_shows_a_pair(random):
 
     epochs = np.array([shown(batches, epoch) for epoch in range(4)])
 
-    assert batches.resampled
+    assert batches.epochs_differ
     assert (epochs[:, :100] == 1).all() and (epochs[:, 100:200] == 2).all()
     assert (epochs[:, 200:300].sum(axis=0) == 1).all()  # each once in four epochs
     assert (epochs[:, 300:].sum(axis=0) == 6).all()
@@ -227,6 +198,6 @@ def test_weights_of_one_change_nothing(random):
     pairs = EncodedPairs.from_lists(make_pairs(random))
     weighted = dataclasses.replace(pairs, weights=np.ones(len(pairs), dtype="float32"))
     plain, same = (Batches(each, tokens_per_batch=60, seed=3) for each in (pairs, weighted))
-    assert not same.resampled
+    assert not same.epochs_differ
     for index in range(len(plain)):
         np.testing.assert_array_equal(plain[index][1], same[index][1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -67,22 +67,16 @@ class Batches:
         seed: Seed of the order. The order of an epoch depends only on the pairs, the seed and the
             epoch number.
         shuffle: Whether to shuffle.
-        resample: A function that returns the pairs of an epoch, given its number, for a random
-            encoding. It replaces `pairs`.
-        max_length: Maximum number of ids of a sentence in any epoch, with start and end. Required
-            with `resample`, because the shapes are chosen once for all epochs.
         rows_multiple: The number of rows of a batch is a multiple of this, for several devices.
 
     Attributes:
         shapes: The `(source_len, target_len)` of the buckets, in the order of their sizes.
         num_target_tokens: Number of real tokens in all `target_output` of the epoch.
-        resampled: Whether the pairs differ from epoch to epoch, and with them the number of
-            batches.
+        epochs_differ: Whether weights make the number of batches differ from epoch to epoch.
         padding_share: Share of padding among all tokens of the epoch, sources and targets.
 
     Raises:
-        ValueError: If there are no pairs, a sentence is longer than `tokens_per_batch`, or
-            `resample` is given without `max_length`.
+        ValueError: If there are no pairs, or a sentence is longer than `tokens_per_batch`.
     """
 
     def __init__(
@@ -92,30 +86,18 @@ class Batches:
         max_buckets: int = 16,
         seed: int = 0,
         shuffle: bool = True,
-        resample: Callable[[int], EncodedPairs] | None = None,
-        max_length: int | None = None,
         rows_multiple: int = 1,
     ):
         if not len(pairs):
             raise ValueError("`pairs` must hold at least one pair. Received: none")
-        if resample and not max_length:
-            raise ValueError("`resample` needs `max_length`. Received: max_length=None")
         self.tokens_per_batch = tokens_per_batch
         self.rows_multiple = rows_multiple
         self.seed = seed
         self.shuffle = shuffle
         self.pairs = pairs
         weights = pairs.weights
-        self.resampled = resample is not None or (
-            weights is not None and bool((weights % 1 != 0).any())
-        )
-        self._resample = resample
-        if resample:
-            self.pairs = resample(0)
+        self.epochs_differ = weights is not None and bool((weights % 1 != 0).any())
         source_lengths, target_lengths = _lengths(self.pairs)
-        if max_length:
-            source_lengths = np.append(source_lengths, max_length)
-            target_lengths = np.append(target_lengths, max_length - 1)
         longest = int(max(source_lengths.max(), target_lengths.max()))
         if longest > tokens_per_batch:
             raise ValueError(
@@ -131,8 +113,6 @@ class Batches:
         if epoch == self._epoch:
             return
         self._epoch = epoch
-        if self._resample:
-            self.pairs = self._resample(epoch)
         self._make_batches()
 
     def _make_batches(self) -> None:

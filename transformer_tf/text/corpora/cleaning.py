@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.utils.tables import grouped
 
+Pair = tuple[str, str]
+"""A source sentence and its translation."""
+
 # The steps that examine a single pair, in this order.
 WRONG_COLUMNS = "wrong column count"
 NOT_UTF8 = "not UTF-8"
@@ -19,20 +22,20 @@ OVER_LONG = "over-long"
 PAIR_STEPS = (WRONG_COLUMNS, NOT_UTF8, CONTROL, EMPTY, IDENTICAL, RATIO, OVER_LONG)
 
 MAX_IDENTICAL_CHARACTERS = 20  # names and loan words may be the same in both languages
+# Of the longer to the shorter side, in bytes of UTF-8. Bytes compare scripts more fairly than
+# characters: a Chinese character carries more meaning and has more bytes.
+MAX_LENGTH_RATIO = 4.0
 MIN_RATIO_BYTES = 60  # of the longer side; short sentences are exempt from the length ratio
 MAX_WORDS = 100
 MAX_CHARACTERS = 1000  # for scripts without spaces between words
 
 
-def clean_pair(source: str, target: str, max_length_ratio: float) -> tuple[str, str] | str:
+def clean_pair(source: str, target: str) -> Pair | str:
     """Normalizes a pair, or returns the reason to leave it out.
 
     Args:
         source: A sentence.
         target: Its translation.
-        max_length_ratio: Maximum ratio of the longer to the shorter side, in bytes of UTF-8. It
-            applies to pairs whose longer side has more than 60 bytes. Bytes compare scripts more
-            fairly than characters: a Chinese character carries more meaning and has more bytes.
 
     Returns:
         The normalized pair, or the name of the step that removes it: `control characters`,
@@ -46,7 +49,7 @@ def clean_pair(source: str, target: str, max_length_ratio: float) -> tuple[str, 
     if len(source) > MAX_IDENTICAL_CHARACTERS and fold(source) == fold(target):
         return IDENTICAL
     shorter, longer = sorted((_utf8_length(source), _utf8_length(target)))
-    if longer > MIN_RATIO_BYTES and longer > max_length_ratio * shorter:
+    if longer > MIN_RATIO_BYTES and longer > MAX_LENGTH_RATIO * shorter:
         return RATIO
     if longer > MAX_WORDS and any(
         len(side) > MAX_CHARACTERS or len(side.split()) > MAX_WORDS for side in (source, target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,11 @@ from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
 from transformer_tf.text import symbols
 from transformer_tf.text.corpora import cleaning
-from transformer_tf.text.corpora.pairs import Pair, PairWriter, StoredPairs
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.sources import Source, list_sources
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
 from transformer_tf.text.corpora.suspicious import columns_are_swapped
 from transformer_tf.text.normalization import normalize_text
-from transformer_tf.utils.files import user_folder
 from transformer_tf.utils.lines import read_lines, write_lines
 from transformer_tf.utils.tables import grouped
 
@@ -49,6 +48,7 @@ class Corpus:
 
     Attributes:
         train: Pairs to learn from.
+        weights: How often an epoch shows each training pair: `float32` array `(len(train),)`.
         validation: Pairs to choose a model by.
         test: Pairs to report scores on.
         removed: How many pairs each cleaning step removed, in the order of the steps. The sum of
@@ -56,11 +56,12 @@ class Corpus:
         sources: The training pairs, counted by source.
     """
 
-    train: StoredPairs
-    validation: StoredPairs
-    test: StoredPairs
+    train: list[Pair]
+    weights: np.ndarray
+    validation: list[Pair]
+    test: list[Pair]
     removed: dict[str, int]
-    sources: tuple[SourceCount, ...] = ()
+    sources: tuple[SourceCount, ...]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -127,8 +128,6 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     source sentences only move from test to validation to train. A split that comes with the
     corpus is kept whole. For the phrasebook, `validation_size` and `test_size` are upper bounds.
 
-    The pairs are in an unnamed file in the cache folder. The operating system removes the file.
-
     Args:
         data: What to load.
         seed: Selects the drawn splits and the subset that `max_pairs` keeps.
@@ -141,12 +140,82 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
             malformed, or too small for the requested sizes, or if the columns of held-out or mixed
             pairs seem to be swapped. The message is one line that says what to do.
     """
-    # The steps for single pairs are listed first, in order, even if they remove nothing.
     removed = dict.fromkeys(cleaning.PAIR_STEPS, 0)
     sources = list_sources(data, removed)
-    tags = tag_names(data)
-    pairs, splitter, source_of = _clean(sources, tags, data, seed, removed)
+    pairs, source_of, splitter = _read_and_clean(sources, tag_names(data), seed, removed)
     splitter.drop_duplicates()
+    drawn = _draw_splits(splitter, data)
+    splitter.drop_leaks(VALIDATION, (TEST,))
+    splitter.drop_leaks(TRAIN, (VALIDATION, TEST))
+    if data.max_pairs is not None:
+        splitter.keep_at_most(data.max_pairs)
+    _check_sizes(splitter, data, drawn)
+    members = splitter.members
+    train_source = source_of[members[TRAIN]]
+    corpus = Corpus(
+        **{name: [pairs[index] for index in members[name]] for name in SPLITS},
+        weights=np.array([source.weight for source in sources], dtype=np.float32)[train_source],
+        removed=removed,
+        sources=_count_sources(sources, train_source),
+    )
+    _check_columns(corpus, sources, train_source)
+    return corpus
+
+
+def tag_names(data: DataConfig) -> tuple[str, ...]:
+    """Returns the names of the tags of `data.mix`, in the order of their first use.
+
+    The pairs with the first tag begin with the first character of `symbols.TAGS`, and so on.
+    """
+    return tuple(dict.fromkeys(entry.tag for entry in data.mix if entry.tag))
+
+
+def _read_and_clean(
+    sources: Sequence[Source], tags: tuple[str, ...], seed: int, removed: dict[str, int]
+) -> tuple[list[Pair], np.ndarray, Splitter]:
+    """Returns the usable pairs of all sources, the source of each as its index, and a splitter.
+
+    The corpus's own validation and test pairs are only normalized, and removed if a side is empty:
+    further selection would make scores incomparable.
+    """
+    pairs: list[Pair] = []
+    split_codes, source_of, mixed = array("b"), array("i"), array("b")
+    source_hash, target_hash, pair_hash = array("Q"), array("Q"), array("Q")
+    for index, origin in enumerate(sources):
+        prefix = f"{symbols.TAGS[tags.index(origin.tag)]} " if origin.tag else ""
+        for split, raw_source, raw_target in origin.read():
+            if split == TRAIN:
+                pair = cleaning.clean_pair(raw_source, raw_target)
+            else:
+                pair = normalize_text(raw_source), normalize_text(raw_target)
+                pair = pair if all(pair) else cleaning.EMPTY
+            if isinstance(pair, str):
+                removed[pair] += 1
+                continue
+            pairs.append((prefix + pair[0], pair[1]))
+            split_codes.append(SPLITS.index(split))
+            source_of.append(index)
+            mixed.append(origin.mixed)
+            source_hash.append(text_hash(cleaning.fold(pair[0]), seed))
+            target_hash.append(text_hash(cleaning.fold(pair[1])))
+            pair_hash.append(text_hash("\t".join(pair)))
+    splitter = Splitter(
+        np.array(split_codes),
+        np.array(source_hash),
+        np.array(target_hash),
+        np.array(pair_hash),
+        removed,
+        np.array(mixed, dtype=bool),
+    )
+    return pairs, np.array(source_of, dtype=np.int64), splitter
+
+
+def _draw_splits(splitter: Splitter, data: DataConfig) -> list[str]:
+    """Draws the splits that the corpus lacks, and returns their names.
+
+    Raises:
+        DataError: If held-out files have no pairs, or there are too few pairs to draw from.
+    """
     drawn = [name for name in (TEST, VALIDATION) if not len(splitter.members[name])]
     for name in drawn:
         if getattr(data, f"{name}_files"):
@@ -166,117 +235,61 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     for name in (TEST, VALIDATION):
         if name in drawn or data.corpus == "phrasebook":
             splitter.draw(name, _size(data, name))
-    splitter.drop_leaks(VALIDATION, (TEST,))
-    splitter.drop_leaks(TRAIN, (VALIDATION, TEST))
-    if data.max_pairs is not None:
-        splitter.keep_at_most(data.max_pairs)
-    for name in SPLITS:
-        if not len(splitter.members[name]) and _size(data, name):
-            if name == VALIDATION and name not in drawn:
-                raise DataError(
-                    f"Every validation pair of corpus {data.corpus!r} shares a sentence with its "
-                    "test pairs; choose other validation files."
-                )
-            raise DataError(
-                f"Corpus {data.corpus!r} has too few different sentences: no {name} pairs are left "
-                f"with validation_size={data.validation_size} and test_size={data.test_size}; "
-                "choose smaller sizes or another corpus."
-            )
-    splits = {name: pairs.select(splitter.members[name]) for name in SPLITS}
-    train_lines = splitter.members[TRAIN]
-    source_lines = [train_lines[source_of[train_lines] == n] for n in range(len(sources))]
-    _check_columns(splits, sources, source_lines)
-    counted = tuple(
-        SourceCount(source.name, len(lines), source.weight, source.tag)
-        for source, lines in zip(sources, source_lines, strict=True)
-        if len(lines) or source.mixed
-    )
-    return Corpus(**splits, removed=removed, sources=counted)
+    return drawn
 
 
-def tag_names(data: DataConfig) -> tuple[str, ...]:
-    """Returns the names of the tags of `data.mix`, in the order of their first use.
+def _check_sizes(splitter: Splitter, data: DataConfig, drawn: Sequence[str]) -> None:
+    """Checks that no split is empty that should not be.
 
-    The pairs with the first tag begin with the first character of `symbols.TAGS`, and so on.
+    Raises:
+        DataError: If one is.
     """
-    return tuple(dict.fromkeys(each.tag for each in data.mix if each.tag))
-
-
-def cache_directory(data: DataConfig) -> Path:
-    """Returns the folder of prepared data: by default `$TRANSFORMER_TF_CACHE`, or the cache."""
-    return user_folder(data.cache_directory, "TRANSFORMER_TF_CACHE", "prepared")
+    for name in SPLITS:
+        if len(splitter.members[name]) or not _size(data, name):
+            continue
+        if name == VALIDATION and name not in drawn:
+            raise DataError(
+                f"Every validation pair of corpus {data.corpus!r} shares a sentence with its "
+                "test pairs; choose other validation files."
+            )
+        raise DataError(
+            f"Corpus {data.corpus!r} has too few different sentences: no {name} pairs are left "
+            f"with validation_size={data.validation_size} and test_size={data.test_size}; "
+            "choose smaller sizes or another corpus."
+        )
 
 
 def _size(data: DataConfig, name: str) -> int:
     return {TRAIN: 1, VALIDATION: data.validation_size, TEST: data.test_size}[name]
 
 
-def _check_columns(
-    splits: dict[str, StoredPairs],
-    sources: Sequence[Source],
-    source_lines: Sequence[np.ndarray],
-) -> None:
+def _count_sources(sources: Sequence[Source], train_source: np.ndarray) -> tuple[SourceCount, ...]:
+    """Counts the training pairs of each source, given the index of the source of each pair."""
+    counts = np.bincount(train_source, minlength=len(sources)).tolist()
+    return tuple(
+        SourceCount(source.name, count, source.weight, source.tag)
+        for source, count in zip(sources, counts, strict=True)
+        if count or source.mixed
+    )
+
+
+def _check_columns(corpus: Corpus, sources: Sequence[Source], train_source: np.ndarray) -> None:
     """Compares the columns of held-out pairs and of other sources with those of the first source.
 
     Args:
-        splits: The three splits.
+        corpus: The corpus.
         sources: The sources of the training pairs.
-        source_lines: The lines of the training pairs of each source.
+        train_source: The index of the source of each training pair.
     """
-    train = splits[TRAIN]
-    first = next(number for number, lines in enumerate(source_lines) if len(lines))
-    groups = [(f"the {name} pairs", splits[name]) for name in HELD_OUT]
-    for source, lines in zip(sources[first + 1 :], source_lines[first + 1 :], strict=True):
-        groups.append((source.name, train.select(lines)))
-    correct = train.select(source_lines[first])
-    for name, pairs in groups:
-        if columns_are_swapped(pairs, correct):
+    groups: dict[int, list[Pair]] = {}
+    for index, pair in zip(train_source.tolist(), corpus.train, strict=True):
+        groups.setdefault(index, []).append(pair)
+    first, *others = sorted(groups)
+    named = [(f"the {name} pairs", getattr(corpus, name)) for name in HELD_OUT]
+    named += [(sources[index].name, groups[index]) for index in others]
+    for name, pairs in named:
+        if columns_are_swapped(pairs, groups[first]):
             raise DataError(
                 f"The columns of {name} seem to be swapped, compared with {sources[first].name}; "
                 "exchange them in the file. In data.mix, `swap` exchanges them."
             )
-
-
-def _clean(
-    sources: Iterable[Source],
-    tags: tuple[str, ...],
-    data: DataConfig,
-    seed: int,
-    removed: dict[str, int],
-) -> tuple[StoredPairs, Splitter, np.ndarray]:
-    """Stores the usable pairs, and returns them with a splitter and the source of each pair.
-
-    The corpus's own validation and test pairs are only normalized, and removed if a side is empty:
-    further selection would make scores incomparable.
-    """
-    split_codes, source_numbers, mixed = array("b"), array("i"), array("b")
-    source_hash, target_hash, pair_hash = array("Q"), array("Q"), array("Q")
-    with PairWriter(cache_directory(data)) as writer:
-        for number, origin in enumerate(sources):
-            prefix = f"{symbols.TAGS[tags.index(origin.tag)]} " if origin.tag else ""
-            for split, raw_source, raw_target in origin.read():
-                if split == TRAIN:
-                    pair = cleaning.clean_pair(raw_source, raw_target, data.max_length_ratio)
-                else:
-                    pair = normalize_text(raw_source), normalize_text(raw_target)
-                    pair = pair if all(pair) else cleaning.EMPTY
-                if isinstance(pair, str):
-                    removed[pair] += 1
-                    continue
-                writer.add((prefix + pair[0], pair[1]), origin.weight)
-                split_codes.append(SPLITS.index(split))
-                source_numbers.append(number)
-                mixed.append(origin.mixed)
-                source_hash.append(text_hash(cleaning.fold(pair[0]), seed))
-                target_hash.append(text_hash(cleaning.fold(pair[1])))
-                pair_hash.append(text_hash("\t".join(pair)))
-        pairs = writer.finish()
-    splitter = Splitter(
-        np.array(split_codes),
-        np.array(source_hash),
-        np.array(target_hash),
-        np.array(pair_hash),
-        removed,
-        np.array(mixed, dtype=bool),
-    )
-    return pairs, splitter, np.array(source_numbers, dtype=np.int64)

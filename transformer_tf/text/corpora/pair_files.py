@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 from transformer_tf.errors import DataError
 from transformer_tf.text.corpora import cleaning
 from transformer_tf.text.corpora.archives import open_text
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.language_codes import ISO_639_3
-from transformer_tf.text.corpora.pairs import Pair
 from transformer_tf.text.normalization import normalize_text
 
 MAX_MALFORMED_SHARE = 0.01  # of the lines of a file

@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from transformer_tf.text.corpora.pairs import Pair
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.utils.languages import COMMON_WORDS
 
 MAX_EXAMINED = 10_000

@@ -17,7 +17,6 @@ import sentencepiece
 from transformer_tf.errors import ConfigError, DataError, one_line
 from transformer_tf.text import symbols
 from transformer_tf.text.slots import load_words, save_words
-from transformer_tf.text.tokenization.merges import MergeDropout
 from transformer_tf.text.tokenization.restoring import Truecaser, restore
 from transformer_tf.utils.files import atomic_write_bytes
 
@@ -191,24 +190,9 @@ class Tokenizer:
         """Returns the ids of a text as the model reads it: start, sub-words, end."""
         return self.encode_sentences([text])[0]
 
-    def encode_sentences(
-        self, texts: Sequence[str], dropout: float = 0.0, seed: int = 0
-    ) -> list[list[int]]:
-        """Returns the ids of many texts, each with start and end.
-
-        Args:
-            texts: The texts.
-            dropout: Share of the merges that BPE-dropout skips (Provilkov et al. 2020). Words are
-                then split in different ways, which regularizes the training.
-            seed: Seed of the dropout.
-        """
-        texts = [self._prepared(text) for text in texts]
-        if dropout:
-            drop = MergeDropout(self._piece_scores(), dropout, seed)
-            sentences = self.processor.encode(texts, out_type=str)
-            encoded = [self.processor.piece_to_id(drop.cut(pieces)) for pieces in sentences]
-        else:
-            encoded = self.processor.encode(texts, out_type=int)
+    def encode_sentences(self, texts: Sequence[str]) -> list[list[int]]:
+        """Returns the ids of many texts, each with start and end."""
+        encoded = self.processor.encode([self._prepared(text) for text in texts], out_type=int)
         return [
             [self.start_id, *(index or self.unk_id for index in ids), self.end_id]
             for ids in encoded
@@ -216,15 +200,6 @@ class Tokenizer:
 
     def _prepared(self, text: str) -> str:
         return self._bpemb.preprocess(text) if self.lowercase else text
-
-    def _piece_scores(self) -> dict[str, float]:
-        """Returns the pieces that merges make, with their scores."""
-        model = self.processor
-        return {
-            model.id_to_piece(index): model.get_score(index)
-            for index in range(model.get_piece_size())
-            if not (model.is_control(index) or model.is_unknown(index) or model.is_byte(index))
-        }
 
     def pieces(self, text: str, values: Sequence[str] = ()) -> list[str]:
         """Returns the sub-words of a text, with unknown ones spelt as in the text.
