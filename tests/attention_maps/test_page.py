@@ -56,14 +56,6 @@ def test_a_hostile_sentence_ends_no_element():
     assert data_of(page)["sentences"][0]["source"] == HOSTILE
 
 
-def test_forty_tokens_stay_under_a_megabyte():
-    tokens = [f"▁w{i}" for i in range(40)]
-    scores = softmax((4, 8, 40, 40))
-    kinds = dict.fromkeys(("encoder", "decoder", "cross"), scores)
-    attention = Attention("a", "b", tokens, tokens, tokens, kinds)
-    assert len(render_page([attention]).encode()) < 1_000_000
-
-
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
@@ -78,18 +70,17 @@ def test_scores_that_do_not_fit(scores, message):
         render_page([make_attention("cross", scores)])
 
 
-def test_nothing_to_show():
-    with pytest.raises(ValueError, match="at least one sentence"):
-        render_page([])
-
-
-def test_sentences_of_different_kinds():
-    one = make_sentence()
-    other = make_attention("cross", one.scores["cross"])
-    with pytest.raises(ValueError, match="scores of the same kinds"):
-        render_page([one, other])
-    with pytest.raises(ValueError, match="scores of the same kinds"):
-        render_page([Attention("a", "b", SOURCE, READ, TARGET, {})])
+@pytest.mark.parametrize(
+    ("attentions", "message"),
+    [
+        ([], "at least one sentence"),
+        ([make_sentence(), make_attention("encoder", np.full((1, 1, 6, 6), 0.1))], "same kinds"),
+        ([Attention("a", "b", SOURCE, READ, TARGET, {})], "same kinds"),
+    ],
+)
+def test_nothing_to_show(attentions, message):
+    with pytest.raises(ValueError, match=message):
+        render_page(attentions)
 
 
 def test_a_failed_page_leaves_nothing(tmp_path):
@@ -99,15 +90,6 @@ def test_a_failed_page_leaves_nothing(tmp_path):
     with pytest.raises(ValueError):
         save_page([], path)
     assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_page_that_cannot_be_written_is_named(tmp_path):
-    path = tmp_path / "a.html"
-    path.mkdir()
-    with pytest.raises(OSError) as caught:
-        save_page([make_sentence()], path)
-    assert caught.value.filename == str(path)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -342,7 +324,7 @@ def test_several_sentences(open_page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_needs_no_scrolling_sideways(open_page, tmp_path, scheme):
+def test_a_phone_needs_no_scrolling_sideways(open_page, scheme):
     page = open_page(
         [make_sentence()],
         viewport={"width": 360, "height": 740},
@@ -360,8 +342,6 @@ def test_a_phone_needs_no_scrolling_sideways(open_page, tmp_path, scheme):
     assert background() == scheme
     page.tap("#theme")
     assert background() != scheme
-    picture = page.screenshot(path=tmp_path / "phone.png")
-    assert picture.startswith(b"\x89PNG")
 
 
 def test_sixty_tokens_stay_in_sight(open_page):
@@ -372,7 +352,6 @@ def test_sixty_tokens_stay_in_sight(open_page):
     for _ in range(60):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("ArrowRight")
-    assert "(it will be “w59”), it looks at “w59”" in status(page)
     inside = "e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.left >= 0"
     inside += " && r.bottom <= innerHeight && r.right <= innerWidth; }"
     assert page.locator("#map td.cursor").evaluate(inside)

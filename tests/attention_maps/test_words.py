@@ -54,12 +54,8 @@ def test_as_many_words_as_the_text_has(checkpoint):
 
 
 def test_a_token_without_its_mark():
-    assert [write_token(token) for token in ("▁Gar", "dens", "▁", "<end>")] == [
-        "Gar",
-        "dens",
-        "▁",
-        "<end>",
-    ]
+    written = [write_token(token) for token in ("▁Gar", "dens", "▁", "<end>")]
+    assert written == ["Gar", "dens", "▁", "<end>"]
 
 
 @pytest.mark.parametrize(

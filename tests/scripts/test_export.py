@@ -60,22 +60,26 @@ def test_each_format_has_its_exporter(
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "named"),
     [
-        [],
-        ["--format", "checkpoint"],
-        ["--format", "tflite", "--output", "x"],
-        ["--format", "checkpoint", "--output", "x", "--quantization", "int8"],
-        ["--format", "saved-model", "--output", "x", "--quantization", "int8"],
-        ["--format", "onnx", "--output", "x", "--quantization", "float16"],
-        ["--format", "onnx", "--output", "x", "decoding.beam_size=2"],
-        ["--format", "ctranslate2", "--output", "x", "decoding.beam_size=2"],
+        ([], "--format"),
+        (["--format", "checkpoint"], "--output"),
+        (["--format", "tflite"], "--format"),
+        (["--format", "checkpoint", "--quantization", "int8"], "--quantization"),
+        (["--format", "saved-model", "--quantization", "int8"], "float32"),
+        (["--format", "onnx", "--quantization", "float16"], "float32"),
+        (["--format", "web", "--quantization", "int16"], "int8 or float16"),
+        (["--format", "onnx", "decoding.beam_size=2"], "decoding.beam_size=2"),
+        (["--format", "ctranslate2", "decoding.beam_size=2"], "decoding.beam_size=2"),
+        (["--format", "onnx", "--checkpoint", "a", "--checkpoint", "b"], "several checkpoints"),
+        (["--format", "onnx", "--single-file"], "--single-file"),
     ],
 )
-def test_wrong_usage(run, arguments):
-    status, out, err = run(*arguments)
+def test_wrong_usage(run, arguments, named):
+    output = ["--output", "x"] if named != "--output" else []
+    status, out, err = run(*arguments, *output)
     assert (status, out) == (2, "")
-    assert "error: " in err
+    assert named in err.splitlines()[-1]
 
 
 def test_a_web_page_of_several_checkpoints(run, checkpoint, monkeypatch):
@@ -87,9 +91,3 @@ def test_a_web_page_of_several_checkpoints(run, checkpoint, monkeypatch):
     status, _, _ = run("--format", "web", *both, "--output", "page.html", "--single-file")
     assert status == 0
     assert calls == [([checkpoint, checkpoint], Path("page.html"), "int8", True)]
-    status, _, err = run("--format", "onnx", *both, "--output", "new")
-    assert status == 2 and "only --format web takes several checkpoints" in err
-    status, _, err = run("--format", "onnx", "--output", "new", "--single-file")
-    assert status == 2 and "--single-file is for --format web" in err
-    status, _, err = run("--format", "web", "--output", "new", "--quantization", "int16")
-    assert status == 2 and "int8 or float16" in err
