@@ -20,7 +20,7 @@ from transformer_tf.evaluation.scores import (
 )
 from transformer_tf.translator import Translator
 from transformer_tf.utils.files import atomic_write_bytes
-from transformer_tf.utils.tables import table
+from transformer_tf.utils.tables import grouped, table
 
 
 def evaluate(
@@ -63,10 +63,10 @@ class Report:
 
     def summary(self) -> str:
         """Formats the report for the terminal."""
-        speed = f"{self.sentences / self.seconds:,.0f} sentences/s"
+        speeds = [grouped(count / self.seconds) for count in (self.sentences, self.tokens)]
         lines = [
-            f"{self.sentences} sentences in {self.seconds:.1f} s "
-            f"({speed}, {self.tokens / self.seconds:,.0f} tokens/s)",
+            f"{grouped(self.sentences)} sentences in {self.seconds:.1f} s "
+            f"({speeds[0]} sentences/s, {speeds[1]} tokens/s)",
             "",
         ]
         for metric in self.metrics:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from transformer_tf.plots.style import SIGNED_COLORS, WEIGHT_COLORS, figure_style, new_figure
+from transformer_tf.utils.tables import grouped
 
 CURVES = (
     ("Loss", "nats per token", {"loss": "training", "val_loss": "validation"}),
@@ -82,7 +83,7 @@ def plot_schedule(rates: Mapping[str, npt.ArrayLike]) -> Figure:
             axes.plot(np.arange(1, len(values) + 1), values, label=label)
         axes.set(title="Learning rate", xlabel="step", ylabel="rate", xlim=(0, None))
         axes.set_ylim(bottom=0)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_major_formatter(lambda step, _: grouped(step))
         axes.grid()
         axes.legend()
         figure.draw_without_rendering()
