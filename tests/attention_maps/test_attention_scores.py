@@ -121,7 +121,7 @@ def test_a_figure_of_every_layer(attention):
     assert any(text.startswith("Cross-attention, all layers") for text in texts)
 
 
-def test_bytes_are_labelled_with_their_character():
+def test_bytes_are_labeled_with_their_character():
     tokens = ["<start>", "▁", "<0xC3>", "<0xA4>", "<end>"]
     scores = {"encoder": np.full((1, 1, 5, 5), 0.2)}
     view = Attention("ä", "", tokens, [], [], scores).view("encoder")

@@ -93,7 +93,7 @@ class Attention:
     def tokens(self, kind: str) -> tuple[list[str], list[str]]:
         """Returns the tokens of the queries and of the keys of a kind of attention.
 
-        A decoder query is labelled with the token that it produces, a decoder key with the token
+        A decoder query is labeled with the token that it produces, a decoder key with the token
         that the decoder reads there.
         """
         return {
@@ -146,7 +146,7 @@ class Attention:
             index = _index("head", head, num_heads)
             scores, titles = scores[..., index : index + 1, :, :], [titles[index]]
         (queries, query_labels), (keys, key_labels) = (
-            _labelled_groups(tokens, words, special) for tokens in self.tokens(kind)
+            _labeled_groups(tokens, words, special) for tokens in self.tokens(kind)
         )
         return AttentionView(merge_words(scores, queries, keys), query_labels, key_labels, titles)
 
@@ -198,7 +198,7 @@ class Attention:
         return f"A row shows how one {row} token spreads its attention over the {column} tokens."
 
 
-def _labelled_groups(
+def _labeled_groups(
     tokens: Sequence[str], words: bool, special: bool
 ) -> tuple[list[list[int]], list[str]]:
     """Returns the positions of the tokens of each row or column, and its label."""

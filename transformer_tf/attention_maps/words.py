@@ -63,19 +63,19 @@ def write_token(token: str) -> str:
 def token_labels(tokens: Sequence[str]) -> list[str]:
     """Returns a readable label for each sub-word.
 
-    A byte such as `<0xF0>` is labelled with its character and its place in it: "🍕 1/4". Bytes that
+    A byte such as `<0xF0>` is labeled with its character and its place in it: "🍕 1/4". Bytes that
     spell no character stay as they are.
     """
     labels = [write_token(token) for token in tokens]
     for start in range(len(tokens)):
         for count in range(1, 5):  # UTF-8 writes a character in up to 4 bytes
             try:
-                spelt = b"".join(map(_byte, tokens[start : start + count])).decode()
+                spelled = b"".join(map(_byte, tokens[start : start + count])).decode()
             except ValueError:
                 continue
-            if len(spelt) == 1 and start + count <= len(tokens):
+            if len(spelled) == 1 and start + count <= len(tokens):
                 places = [f" {place}/{count}" if count > 1 else "" for place in range(1, count + 1)]
-                labels[start : start + count] = [spelt + place for place in places]
+                labels[start : start + count] = [spelled + place for place in places]
     return labels
 
 
@@ -93,13 +93,13 @@ def write_word(tokens: Sequence[str]) -> str:
     """
     if len(tokens) == 1 and not tokens[0].startswith((_MARK, "<0x")):
         return tokens[0]
-    written, spelt = "", b""
+    written, spelled = "", b""
     for token in [*tokens, ""]:
         if len(token) == 6 and token.startswith("<0x"):
-            spelt += bytes([int(token[3:5], 16)])
+            spelled += bytes([int(token[3:5], 16)])
             continue
-        written += spelt.decode("utf-8", "backslashreplace") + token
-        spelt = b""
+        written += spelled.decode("utf-8", "backslashreplace") + token
+        spelled = b""
     return written.replace(_MARK, "").strip() or _MARK
 
 

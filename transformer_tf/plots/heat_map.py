@@ -51,7 +51,7 @@ def plot_attention(
     a column for each head; with one head, they make a grid as well.
 
     All panels share one color scale, from 0 to the largest weight of the figure. The figure grows
-    with the number of tokens, so that labels stay legible. `<start>`, `<end>` and `<pad>` are grey.
+    with the number of tokens, so that labels stay legible. `<start>`, `<end>` and `<pad>` are gray.
     Labels of more than 40 characters are cut.
 
     Args:

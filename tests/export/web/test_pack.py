@@ -58,7 +58,7 @@ def test_the_same_checkpoint_makes_the_same_pack(checkpoint):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"normalization_rule_name": "nmt_nfkc"}, "normalises text"),
+        ({"normalization_rule_name": "nmt_nfkc"}, "normalizes text"),
         ({"model_type": "unigram"}, "is no BPE model"),
         ({"byte_fallback": False}, "has no pieces for bytes"),
     ],

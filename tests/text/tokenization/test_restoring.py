@@ -37,7 +37,7 @@ def test_learned_case_is_restored(german, sentence):
 @pytest.mark.parametrize(
     ("lower", "cased"),
     [
-        # First two neighbours never seen together, then two that were never seen.
+        # First two neighbors never seen together, then two that were never seen.
         ("ich glaube, das essen ist sehr alt.", "Ich glaube, das Essen ist sehr alt."),
         ("dass wir essen.", "Dass wir essen."),
         ("da war essen hier", "Da war essen hier"),

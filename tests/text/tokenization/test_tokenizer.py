@@ -60,7 +60,7 @@ def test_each_digit_is_a_sub_word(tokenizer):
     assert [t for t in tokenizer.tokens(tokenizer.encode("77")) if t != "▁"] == ["7", "7"]
 
 
-def test_specials_are_labelled_and_not_decoded(tokenizer):
+def test_specials_are_labeled_and_not_decoded(tokenizer):
     sentence = tokenizer.encode_sentence("Anna")
     labels = tokenizer.tokens([*sentence, tokenizer.pad_id, tokenizer.unk_id])
     assert labels[0] == "<start>"

@@ -1,7 +1,7 @@
 import { element, fill } from "./dom.js";
 
 /**
- * Tokens as chips: sub-words joined by a hairline, special tokens in grey.
+ * Tokens as chips: sub-words joined by a hairline, special tokens in gray.
  *
  * @param {import("./tokens.js").Entry[]} entries
  * @param {(entry: import("./tokens.js").Entry, index: number) => Record<string, unknown>}
@@ -26,12 +26,12 @@ export function chipsOf(entries, attributesOf = () => ({})) {
  * @param {any} event A keyboard event.
  */
 function moveAlong(event) {
-  const neighbour = {
+  const neighbor = {
     ArrowLeft: event.target.previousElementSibling, ArrowRight: event.target.nextElementSibling,
   }[event.key];
-  if (!neighbour) return;
+  if (!neighbor) return;
   event.preventDefault();
-  neighbour.focus();
+  neighbor.focus();
 }
 
 /** The tokens of a sentence and of its translation, which are colored by their weights. */
@@ -56,7 +56,7 @@ export class TokenStrips {
   }
 
   /**
-   * Colours chips by their weights.
+   * Colors chips by their weights.
    *
    * @param {import("./attention_view.js").Lit} lit
    */

@@ -185,7 +185,7 @@ def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
     first = len(pieces) - len(merged)
     reasons = {
         "lower-cases": tokenizer.lowercase,
-        "normalises text": proto.normalizer_spec.precompiled_charsmap,
+        "normalizes text": proto.normalizer_spec.precompiled_charsmap,
         "is no BPE model": spec.model_type != spec.BPE,
         "has no pieces for bytes": not spec.byte_fallback,
         "has pieces of several words": any("▁" in piece.piece[1:] for piece in merged),

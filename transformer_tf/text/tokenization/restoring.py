@@ -27,7 +27,7 @@ Contexts = Mapping[tuple[str, str, str], Mapping[str, int]]
 
 
 class _Token(NamedTuple):
-    """A word, its key (in lower case, each digit a 0) and its neighbours."""
+    """A word, its key (in lower case, each digit a 0) and its neighbors."""
 
     text: str
     key: str
@@ -40,20 +40,20 @@ class Truecaser:
     """Restores the case of lower-cased text, as in the text that it learned from.
 
     A word gets its most frequent form. Of several forms (German "essen", "Essen") it gets the most
-    likely one between its two neighbours, after Lita et al. 2003 (tRuEcasIng):
+    likely one between its two neighbors, after Lita et al. 2003 (tRuEcasIng):
 
         p(form | word, left) · p(form | word, right) / p(form | word)
 
-    A neighbour that was not seen with the word changes nothing. An unknown word gets the case of
+    A neighbor that was not seen with the word changes nothing. An unknown word gets the case of
     known words with the same ending.
 
     Of 2 000 German sentences of Tatoeba, it restores 92.8 % completely after learning from 60 000
-    others; 89.7 % without neighbours, 87.9 % without endings.
+    others; 89.7 % without neighbors, 87.9 % without endings.
 
     Args:
         words: For each word in lower case, how often each of its forms was seen.
-        contexts: The same counts for each word next to a neighbour, such as
-            `("essen", "<", "das")`; `"<"` is the left neighbour, `">"` the right one.
+        contexts: The same counts for each word next to a neighbor, such as
+            `("essen", "<", "das")`; `"<"` is the left neighbor, `">"` the right one.
     """
 
     def __init__(self, words: Mapping[str, dict[str, int]], contexts: Contexts):
@@ -75,8 +75,8 @@ class Truecaser:
         for token in _all_tokens(sentences):
             forms = words.get(token.key, {})
             if len(forms) > 1 and not token.starts and _form_of(token) in forms:
-                for side, neighbour in (("<", token.left), (">", token.right)):
-                    contexts[token.key, side, neighbour][_form_of(token)] += 1
+                for side, neighbor in (("<", token.left), (">", token.right)):
+                    contexts[token.key, side, neighbor][_form_of(token)] += 1
         kept = {key: dict(each) for key, each in contexts.items() if each.total() >= MIN_CONTEXT}
         return cls(words, kept)
 
@@ -91,20 +91,20 @@ class Truecaser:
         After a header with a checksum, a line is one of these:
 
         - `= form count form count …`: a word;
-        - `< neighbour count count …` and `> …`: its forms beside a neighbour.
+        - `< neighbor count count …` and `> …`: its forms beside a neighbor.
 
         Raises:
             DataError: If the file cannot be written.
         """
         beside = defaultdict(list)
-        for (key, side, neighbour), counts in sorted(self.contexts.items()):
-            beside[key].append((side, neighbour, counts))
+        for (key, side, neighbor), counts in sorted(self.contexts.items()):
+            beside[key].append((side, neighbor, counts))
         lines = []
         for key, forms in self.words.items():
             lines.append("\t".join(["=", *(f"{form}\t{count}" for form, count in forms.items())]))
-            for side, neighbour, counts in beside[key]:
+            for side, neighbor, counts in beside[key]:
                 shown = (str(counts.get(form, 0)) for form in forms)
-                lines.append("\t".join([side, neighbour, *shown]))
+                lines.append("\t".join([side, neighbor, *shown]))
         write_lines(path, [f"{HEADER}\t{_checksum(lines)}", *lines])
 
     @classmethod
@@ -146,10 +146,10 @@ class Truecaser:
         forms = self.words.get(token.key)
         shares = _shares(forms) if forms else self._unknown(token.key)
         scores = dict(shares)
-        for side, neighbour in (("<", token.left), (">", token.right)):
-            counts = self.contexts.get((token.key, side, neighbour), {})
+        for side, neighbor in (("<", token.left), (">", token.right)):
+            counts = self.contexts.get((token.key, side, neighbor), {})
             for form, share in shares.items():
-                # p(form | word, neighbour) / p(form | word), up to a common factor
+                # p(form | word, neighbor) / p(form | word), up to a common factor
                 scores[form] *= (counts.get(form, 0) + share) / share
         return max(scores, key=scores.__getitem__)
 
@@ -208,7 +208,7 @@ def _all_tokens(sentences: Iterable[str]) -> Iterator[_Token]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """Yields the words of a text. A neighbour is adjacent punctuation, or else a word."""
+    """Yields the words of a text. A neighbor is adjacent punctuation, or else a word."""
     words = list(WORD.finditer(text))
     edges = [0, *(edge for word in words for edge in word.span()), len(text)]
     gaps = [

@@ -202,7 +202,7 @@ class Tokenizer:
         return self._bpemb.preprocess(text) if self.lowercase else text
 
     def pieces(self, text: str, values: Sequence[str] = ()) -> list[str]:
-        """Returns the sub-words of a text, with unknown ones spelt as in the text.
+        """Returns the sub-words of a text, with unknown ones spelled as in the text.
 
         Args:
             text: A text.
@@ -213,7 +213,7 @@ class Tokenizer:
             reserved character is shown by its label, such as `<bt>`, or its value.
         """
         pieces = self.processor.encode(self._prepared(text), out_type=str)
-        return self._labelled(pieces, values)
+        return self._labeled(pieces, values)
 
     def decode(self, ids: Iterable[int], unknowns: Sequence[str] | None = None) -> str:
         """Returns the text of ids, without padding, start and end.
@@ -225,8 +225,8 @@ class Tokenizer:
         pieces = self._piece_indices(ids)
         if unknowns:
             written = iter(unknowns)
-            spelt = [self.processor.id_to_piece(i) if i else next(written) for i in pieces]
-            return self.processor.decode_pieces(spelt)
+            spelled = [self.processor.id_to_piece(i) if i else next(written) for i in pieces]
+            return self.processor.decode_pieces(spelled)
         return self.processor.decode_ids(pieces)
 
     def restore(self, text: str, source: str) -> str:
@@ -252,9 +252,9 @@ class Tokenizer:
         special[self.unk_id] = "<unk>"
         piece = self.processor.id_to_piece
         pieces = [special[i] if i in special else piece(i) for i in map(int, ids)]
-        return self._labelled(pieces, values)
+        return self._labeled(pieces, values)
 
-    def _labelled(self, pieces: Iterable[str], values: Sequence[str]) -> list[str]:
+    def _labeled(self, pieces: Iterable[str], values: Sequence[str]) -> list[str]:
         shown = symbols.labels(self.tags) | dict(zip(symbols.SLOTS, values, strict=False))
         return [shown.get(piece, piece) for piece in pieces]
 

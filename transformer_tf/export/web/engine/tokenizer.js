@@ -44,7 +44,7 @@ export class Tokenizer {
   }
 
   /**
-   * Merges neighbours, the earliest learned pair first, until no known pair is left.
+   * Merges neighbors, the earliest learned pair first, until no known pair is left.
    *
    * @param {string[]} symbols The characters of a word.
    * @returns {string[][]} The symbols before the first merge and after each one.

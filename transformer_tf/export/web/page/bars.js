@@ -1,7 +1,7 @@
 import { element } from "../../../attention_maps/browser/dom.js";
 
 /**
- * A labelled bar for a share from 0 to 1.
+ * A labeled bar for a share from 0 to 1.
  *
  * @param {string} label
  * @param {number} share
