@@ -1,6 +1,7 @@
 """What several tests share."""
 
 import os
+import zipfile
 
 import numpy as np
 import pytest
@@ -99,3 +100,39 @@ def checkpoint(tmp_path_factory):
     keras.utils.set_random_seed(3)
     save_weights(build_model(config, source, target), folder / LAST_WEIGHTS)
     return folder
+
+
+# Small runs.
+SETTINGS = [
+    "data.corpus=tatoeba",
+    "data.validation_size=9",
+    "data.test_size=5",
+    "tokenizer.vocab_size=326",
+    "model.num_layers=1",
+    "model.d_model=16",
+    "model.num_heads=2",
+    "model.d_ff=16",
+    "training.tokens_per_batch=300",
+    "training.max_buckets=2",
+    "training.validate_every=1000",  # a run validates at its end
+    "training.samples=['I see 5 red cars.']",
+    "decoding.max_length=20",
+]
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """A folder of downloads with a small corpus."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "tatoeba").mkdir()
+    lines = "".join(f"{a}\t{b}\n" for a, b in zip(ENGLISH, GERMAN, strict=True))
+    with zipfile.ZipFile(folder / "tatoeba" / "deu-eng.zip", "w") as archive:
+        archive.writestr("deu.txt", lines)
+    return folder
+
+
+def configure(data, *overrides):
+    """The configuration of a small run."""
+    from transformer_tf.config import load_config
+
+    return load_config(None, [*SETTINGS, f"data.directory={data}", *overrides])

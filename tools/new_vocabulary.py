@@ -20,7 +20,6 @@ from transformer_tf.config import load_config
 from transformer_tf.errors import ConfigError
 from transformer_tf.export.folders import check_place, new_folder
 from transformer_tf.text.corpora.corpus import load_corpus
-from transformer_tf.text.slots import learn_known_words
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
@@ -87,7 +86,7 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
         ConfigError: If the two languages of the old checkpoint have embeddings of their own.
     """
     import_keras_quietly()
-    from transformer_tf.runs.data import make_tokenizers
+    from transformer_tf.runs.tokenizers import make_tokenizers
 
     check_place(output)
     old_config, weights, old, _ = open_checkpoint(checkpoint)
@@ -100,9 +99,7 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
     corpus = load_corpus(config.data, config.training.seed)
     with new_folder(output) as folder:
         folder.mkdir(parents=True)
-        tokenizers = make_tokenizers(config, corpus, folder)
-        if config.data.slots:
-            tokenizers[0].known_words = learn_known_words(corpus.train)
+        tokenizers = make_tokenizers(config.tokenizer, config.data, corpus, folder)
         save_checkpoint(folder, config, *tokenizers)
         rows = old_ids(tokenizers[0], old)
         shutil.copy(weights, folder / BEST_WEIGHTS)

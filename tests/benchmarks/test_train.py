@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from benchmarks import train
-from tests.runs.test_trainer import configure, data  # noqa: F401
+from tests.conftest import configure
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.text.batching.encoded import EncodedPairs
 
 
 @pytest.mark.slow
-def test_measurements_of_two_systems(data, monkeypatch):  # noqa: F811
+def test_measurements_of_two_systems(data, monkeypatch):
     """This package and the article's loop on a tiny corpus."""
     systems = (train.System("article"), train.System("ours", 128))
     monkeypatch.setattr(train, "SYSTEMS", systems)
@@ -23,7 +23,7 @@ def test_measurements_of_two_systems(data, monkeypatch):  # noqa: F811
     assert rows[0]["padding"] > 0.5 > rows[1]["padding"]
 
 
-def test_article_batches_have_64_pairs_of_42_tokens(data):  # noqa: F811
+def test_article_batches_have_64_pairs_of_42_tokens(data):
     """64 pairs, each side 42 tokens, the target shifted."""
     pairs = EncodedPairs.from_lists([([8, *range(1, n % 5 + 2), 9], [8, 3, 9]) for n in range(70)])
     system = train.System("article")
@@ -40,7 +40,7 @@ def test_article_batches_have_64_pairs_of_42_tokens(data):  # noqa: F811
     )
 
 
-def test_next_epoch_repeats_the_batches(data):  # noqa: F811
+def test_next_epoch_repeats_the_batches(data):
     pairs = EncodedPairs.from_lists([([8, *range(1, n % 5 + 2), 9], [8, 3, 9]) for n in range(70)])
     system = train.System("ours", 64)
     rounds, steps = train.make_batches(pairs, system, configure(data), 30)
@@ -49,7 +49,7 @@ def test_next_epoch_repeats_the_batches(data):  # noqa: F811
     np.testing.assert_array_equal(batches[0][1], batches[steps][1])
 
 
-def test_error_names_the_system_that_does_not_start(data, tmp_path):  # noqa: F811
+def test_error_names_the_system_that_does_not_start(data, tmp_path):
     system = train.System("nobody")
     one = np.ones((1, 1))
     batches = [[({"source": one, "target_input": one}, one)]]
@@ -58,7 +58,7 @@ def test_error_names_the_system_that_does_not_start(data, tmp_path):  # noqa: F8
         worker.__enter__()
 
 
-def test_wrong_rounds_and_missing_torch_are_errors(data, monkeypatch):  # noqa: F811
+def test_wrong_rounds_and_missing_torch_are_errors(data, monkeypatch):
     with pytest.raises(TransformerTFError, match="--rounds must be at least 1, not 0"):
         next(train.measure_training(configure(data), rounds=0))
     monkeypatch.setattr(train, "find_spec", lambda name: None)

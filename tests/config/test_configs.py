@@ -104,14 +104,14 @@ def test_a_configuration_trains_a_few_steps(path, tmp_path, monkeypatch):
     if path.stem != "article":
         overrides.append(f"tokenizer.vocab_size={400 if path.stem == 'quickstart' else 326}")
     config = load_config(path, overrides)
-    trainer = Trainer(config, tmp_path / "run")
+    trainer = Trainer(config, tmp_path / "run").prepare()
     before = trainer.model.get_weights()
     rows = trainer.fit()
     if close:
         close()
     assert np.isfinite(rows[0]["loss"])
     steps = int(trainer.training_model.optimizer.iterations.value)
-    assert steps == len(trainer.batches) >= 3
+    assert steps == len(trainer.data.train) >= 3
     assert any((a != b).any() for a, b in zip(before, trainer.model.get_weights(), strict=True))
 
 
@@ -128,8 +128,8 @@ def test_real_corpora_train_a_few_steps(name, folder, tmp_path):
         pytest.skip(f"needs {folder} in ../shared/data beside the repository")
     overrides = [*SMALL, "data.max_pairs=2000", "tokenizer.vocab_size=1000"]
     config = load_config(CONFIGS / f"{name}.yaml", [*overrides, f"data.directory={REAL_DATA}"])
-    trainer = Trainer(config, tmp_path / "run")
-    first = trainer.training_model.train_on_batch(*trainer.batches[0], return_dict=True)
+    trainer = Trainer(config, tmp_path / "run").prepare()
+    first = trainer.training_model.train_on_batch(*trainer.data.train[0], return_dict=True)
     assert np.isfinite(first["loss"])
     if name == "multi30k":
         assert len(trainer.corpus.test) == 1000  # whole, whatever data.test_size says

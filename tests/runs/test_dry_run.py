@@ -3,8 +3,7 @@ import dataclasses
 import keras
 import pytest
 
-from tests.conftest import ENGLISH, GERMAN
-from tests.runs.test_trainer import configure, data  # noqa: F401
+from tests.conftest import ENGLISH, GERMAN, configure
 from transformer_tf.config import DataConfig
 from transformer_tf.runs import dry_run
 from transformer_tf.runs.trainer import Trainer
@@ -22,7 +21,7 @@ def scratch(tmp_path, monkeypatch):
     return folder
 
 
-def test_the_report(data, scratch, tmp_path, monkeypatch):  # noqa: F811
+def test_the_report(data, scratch, tmp_path, monkeypatch):
     """It has real numbers, and nothing is left behind."""
     monkeypatch.chdir(scratch)
     monkeypatch.setattr(dry_run, "seconds_per_step", lambda trainer: 0.5)
@@ -44,9 +43,9 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):  # noqa: F811
     assert list(scratch.iterdir()) == []
 
 
-def test_the_time_of_a_step(data, tmp_path):  # noqa: F811
+def test_the_time_of_a_step(data, tmp_path):
     """Measured without the compilation of the first steps."""
-    with Trainer(configure(data), tmp_path / "run") as trainer:
+    with Trainer(configure(data), tmp_path / "run").prepare() as trainer:
         assert 0 < dry_run.seconds_per_step(trainer) < 2
         assert int(trainer.training_model.optimizer.iterations.value) == (21 if TENSORFLOW else 42)
 

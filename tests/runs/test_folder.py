@@ -4,42 +4,27 @@ import pytest
 
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
-from transformer_tf.runs.folder import (
-    check_unused,
-    discard_start,
-    drop_samples,
-    find_run,
-    lock_folder,
-    make_folder,
-    run_name,
-)
+from transformer_tf.runs.folder import FolderLock, find_run, run_name
 
 
-def test_a_folder_with_other_files_is_refused(tmp_path):
-    check_unused(tmp_path / "none")
-    for name in ("config.yaml", "test.tsv", ".lock"):  # left by a start that failed
-        (tmp_path / name).touch()
-    check_unused(tmp_path)
+def test_a_new_run_needs_an_empty_folder(tmp_path):
+    (tmp_path / ".hidden").touch()
+    FolderLock(tmp_path, resume=False).release()
     (tmp_path / "mine.txt").touch()
-    with pytest.raises(ConfigError, match="already holds files: .* --resume"):
-        check_unused(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(ConfigError, match="already contains files: .* --resume"):
+        FolderLock(tmp_path, resume=False)
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_lock_is_held_until_it_is_released(tmp_path):
-    lock = lock_folder(tmp_path)
-    with pytest.raises(ConfigError, match="Another trainer is using"):
-        lock_folder(tmp_path)
+    (tmp_path / ".99-0123abcd.part.state.npz").touch()  # left by a killed process
+    lock = FolderLock(tmp_path, resume=True)
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+    with pytest.raises(ConfigError, match="Another process is training in"):
+        FolderLock(tmp_path, resume=True)
     lock.release()
-    lock_folder(tmp_path).release()
-
-
-def test_samples_of_repeated_validations_are_dropped(tmp_path):
-    drop_samples(tmp_path, {7})
-    path = tmp_path / "samples.txt"
-    blocks = [f"after step {step}\n  A tree.\n  → Ein Baum.\n" for step in (7, 14, 21)]
-    path.write_text("".join(blocks)[:-5], "utf-8")
-    drop_samples(tmp_path, {7, 14})
-    assert path.read_text("utf-8") == "".join(blocks[:2])
+    FolderLock(tmp_path, resume=True).release()
 
 
 def write_run(folder, modified, *names):
@@ -88,29 +73,29 @@ def test_the_name_of_a_run(data, name):
 
 
 def start_in(folder):
-    new = make_folder(folder)
+    lock = FolderLock(folder, resume=False)
     (folder / "tokenizers").mkdir()
-    for name in ("config.yaml", "test.tsv", "tokenizers/source.model", ".lock"):
+    for name in ("config.yaml", "test.tsv", "tokenizers/source.model"):
         (folder / name).touch()
-    return new
+    return lock
 
 
 def test_a_failed_start_leaves_nothing(tmp_path):
     folder = tmp_path / "runs" / "a"
-    discard_start(folder, start_in(folder))
+    start_in(folder).discard()
     assert list(tmp_path.iterdir()) == []
-    new = start_in(folder)
+    lock = start_in(folder)
     (tmp_path / "runs" / "b").mkdir()  # another run
-    discard_start(folder, new)
+    lock.discard()
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["b"]
     mine = tmp_path / "mine"
     mine.mkdir()
-    discard_start(mine, start_in(mine))
+    start_in(mine).discard()
     assert mine.is_dir() and not list(mine.iterdir())
 
 
-def test_a_run_with_weights_is_not_discarded(tmp_path):
-    new = start_in(tmp_path / "run")
-    (tmp_path / "run" / "last.weights.h5").touch()
-    discard_start(tmp_path / "run", new)
+def test_a_run_with_a_state_is_not_discarded(tmp_path):
+    lock = start_in(tmp_path / "run")
+    (tmp_path / "run" / "state.npz").touch()
+    lock.discard()
     assert (tmp_path / "run" / "config.yaml").is_file()

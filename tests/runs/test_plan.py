@@ -90,3 +90,11 @@ def test_the_paper_has_4000_warm_up_steps():
     training = TrainingConfig(max_epochs=1, warmup_steps=4000)
     expected = [128**-0.5 * (step + 1) * 4000**-1.5 for step in range(200)]
     np.testing.assert_allclose(rates(training, 9000), expected, rtol=1e-5)
+
+
+def test_the_rate_falls_to_zero_at_the_end_of_the_run():
+    """8 updates of 2 steps; the rate falls over the last 3 updates."""
+    options = {"accumulation_steps": 2, "warmup_steps": 1, "cooldown_steps": 0.4}
+    rate = rates(TrainingConfig(max_epochs=1, **options), 16)
+    assert rate[8] < rate[0] and rate[15] > 0
+    assert rate[15] == rate[14] and not rate[16:].any()

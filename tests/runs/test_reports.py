@@ -2,7 +2,7 @@ import csv
 
 import pytest
 
-from tests.runs.test_trainer import configure, data  # noqa: F401
+from tests.conftest import configure
 from transformer_tf.errors import ConfigError
 from transformer_tf.runs import reports
 from transformer_tf.runs.trainer import Trainer
@@ -76,7 +76,7 @@ def test_the_table_of_a_long_run_is_short():
 # An untrained model writes characters of any script, which the fonts may lack.
 @pytest.mark.filterwarnings("ignore:No installed font")
 @pytest.mark.slow
-def test_tensorboard(data, tmp_path):  # noqa: F811
+def test_tensorboard(data, tmp_path):
     """TensorBoard reads the curves, texts and pictures."""
     accumulator = pytest.importorskip(
         "tensorboard.backend.event_processing.event_accumulator", reason="needs tensorboard"
@@ -84,7 +84,7 @@ def test_tensorboard(data, tmp_path):  # noqa: F811
     config = configure(
         data, "training.tensorboard=true", "training.max_steps=2", "training.validate_every=1"
     )
-    trainer = Trainer(config, tmp_path / "run")
+    trainer = Trainer(config, tmp_path / "run").prepare()
     tokenizers = trainer.source_tokenizer, trainer.target_tokenizer
     metrics = trainer.fit(lambda: Translator.from_model(trainer.model, config, *tokenizers))
     events = accumulator.EventAccumulator(str(tmp_path / "run" / "tensorboard"))

@@ -12,84 +12,85 @@ import keras
 import numpy as np
 import pytest
 
-from tests.runs.test_trainer import SETTINGS, configure, data  # noqa: F401
+from tests.conftest import SETTINGS, configure
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_run_config
-from transformer_tf.errors import (
-    ConfigError,
-    DataError,
-    Interrupted,
-    TrainingDivergedError,
-)
-from transformer_tf.runs import state
+from transformer_tf.errors import ConfigError, DataError, Interrupted, TrainingDivergedError
+from transformer_tf.runs.state import load_state
 from transformer_tf.runs.trainer import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
-LENGTH = ["training.max_epochs=3", "training.validate_every=7"]
+OPTIONS = [
+    "training.max_epochs=3",
+    "training.validate_every=7",
+    "training.ema_decay=0.9",
+    "training.accumulation_steps=2",
+    "training.clip_norm=1.0",
+]
 
 
-def weights(folder):
-    return load_checkpoint(folder)[1].get_weights()
+def assert_same(folder, other):
+    """The same weights to translate with, and the same state."""
+    for arrays in (
+        [load_checkpoint(each)[1].get_weights() for each in (folder, other)],
+        [load_state(each)[1] for each in (folder, other)],
+    ):
+        for one, two in zip(*arrays, strict=True):
+            np.testing.assert_allclose(one, two, atol=1e-6)
 
 
-def difference(one, other):
-    return max(float(np.abs(a - b).max()) for a, b in zip(one, other, strict=True))
+def resumed(folder, *overrides):
+    return Trainer(load_run_config(folder, overrides), folder, resume=True).prepare()
 
 
 @pytest.fixture(scope="module")
-def options(data):  # noqa: F811
-    return [
-        *LENGTH,
-        "training.ema_decay=0.9",
-        "training.accumulation_steps=2",
-        "training.clip_norm=1.0",
-    ]
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(data, options, tmp_path_factory):  # noqa: F811
+def uninterrupted(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "whole"
-    trainer = Trainer(configure(data, *options), folder)
-    rows = trainer.fit()
-    return folder, rows, trainer.plan.max_steps
+    return folder, Trainer(configure(data, *OPTIONS), folder).prepare().fit()
 
 
-def state_of(folder):
-    """The step and the arrays of the latest state."""
-    progress, arrays = state.load_state(folder)
-    return progress.step, arrays
+def add_callback(trainer, callback):
+    """Adds a callback to each `fit` of a trainer, before the others."""
+    fit = trainer.training_model.fit
+    trainer.training_model.fit = lambda *arguments, callbacks, **options: fit(
+        *arguments, callbacks=[callback, *callbacks], **options
+    )
 
 
 @pytest.mark.slow
-def test_stopped_three_times(data, options, uninterrupted, tmp_path):  # noqa: F811
+def test_stopped_three_times(data, uninterrupted, tmp_path):
     """Ctrl-C in the middle of an update, at a validation, and once there is an average."""
-    whole, rows, _ = uninterrupted
+    whole, rows = uninterrupted
     folder = tmp_path / "run"
-    trainer = Trainer(configure(data, *options), folder)
+    trainer = Trainer(configure(data, *OPTIONS), folder).prepare()
+
+    class Interrupt(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if trainer.progress.step + 1 == end:
+                os.kill(os.getpid(), signal.SIGINT)
+
     for begin, end in ((0, 1), (1, 7), (7, 21)):
         assert trainer.progress.step == begin
-        trainer.training_model.fit = signal_after(trainer, end - begin)
+        add_callback(trainer, Interrupt())
         with pytest.raises(Interrupted, match=f"after step {end}; .*--resume"):
             trainer.fit()
-        trainer = Trainer(load_run_config(folder), folder, resume=True)
-    resumed = trainer.fit()
-    assert difference(weights(folder), weights(whole)) <= 1e-6
-    assert difference(state_of(folder)[1], state_of(whole)[1]) <= 1e-6
+        trainer = resumed(folder)
+    again = trainer.fit()
+    assert_same(folder, whole)
     timeless = [name for name in rows[-1] if name.startswith("val_") or name == "step"]
     np.testing.assert_allclose(
-        [[row[name] for name in timeless] for row in resumed],
+        [[row[name] for name in timeless] for row in again],
         [[row[name] for name in timeless] for row in rows],
         rtol=1e-5,
     )
 
 
 @pytest.mark.slow
-def test_lost_during_a_validation(data, options, uninterrupted, tmp_path, monkeypatch):  # noqa: F811
+def test_lost_during_a_validation(data, uninterrupted, tmp_path, monkeypatch):
     """The resumed run repeats the validation, which may be the best one."""
-    whole, rows, _ = uninterrupted
+    whole, rows = uninterrupted
     folder = tmp_path / "run"
     monkeypatch.setattr("transformer_tf.runs.trainer.SAVE_MINUTES", 1e-6)
-    trainer = Trainer(configure(data, *options), folder)
 
     class PowerCut(Exception):
         pass
@@ -97,41 +98,22 @@ def test_lost_during_a_validation(data, options, uninterrupted, tmp_path, monkey
     def fail(*_):
         raise PowerCut
 
-    monkeypatch.setattr(trainer, "_validate", fail)
-    with pytest.raises(PowerCut):
-        trainer.fit()
-    again = Trainer(load_run_config(folder), folder, resume=True)
-    assert 0 < again.progress.step < rows[0]["step"]
-    resumed = again.fit()
-    assert [row["step"] for row in resumed] == [row["step"] for row in rows]
-    assert difference(weights(folder), weights(whole)) <= 1e-6
-
-
-def signal_after(trainer, step):
-    """`fit` that sends itself SIGINT once a step is done."""
-    fit = trainer.training_model.fit
-
-    class Interrupt(keras.callbacks.Callback):
-        steps = 0
-
-        def on_train_batch_end(self, batch, logs=None):
-            Interrupt.steps += 1
-            if Interrupt.steps == step:
-                os.kill(os.getpid(), signal.SIGINT)
-
-    def wrapped(*args, callbacks, **kwargs):
-        return fit(*args, callbacks=[Interrupt(), *callbacks], **kwargs)
-
-    return wrapped
+    with monkeypatch.context() as patch, pytest.raises(PowerCut):
+        patch.setattr("transformer_tf.runs.trainer.evaluate", fail)
+        Trainer(configure(data, *OPTIONS), folder).prepare().fit()
+    trainer = resumed(folder)
+    assert 0 < trainer.progress.step < rows[0]["step"]
+    assert [row["step"] for row in trainer.fit()] == [row["step"] for row in rows]
+    assert_same(folder, whole)
 
 
 @pytest.mark.slow
-def test_killed_and_resumed(data, options, uninterrupted, tmp_path):  # noqa: F811
+def test_killed_and_resumed(data, tmp_path):
     """kill -9 at two random steps; the resumed run ends like an uninterrupted one."""
-    whole, _, max_steps = uninterrupted
-    folder = tmp_path / "run"
-    # A state is saved at each validation; the weights do not depend on their number.
-    settings = [*options, f"data.directory={data}", "training.validate_every=1"]
+    whole, folder = tmp_path / "whole", tmp_path / "run"
+    # A state is saved at each validation.
+    settings = [*OPTIONS, f"data.directory={data}", "training.validate_every=1"]
+    rows = Trainer(configure(data, *settings), whole).prepare().fit()
     config = tmp_path / "none.yaml"
     config.write_text("")
     first = ["--config", config, *SETTINGS, *settings, f"training.directory={folder}"]
@@ -144,17 +126,9 @@ def test_killed_and_resumed(data, options, uninterrupted, tmp_path):  # noqa: F8
         time.sleep(random.uniform(0, 0.3))
         process.kill()
         process.wait()
-        assert 0 < latest(folder) < max_steps
-    result = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "train.py", "--resume", folder],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    assert "resumed after step" in result.stderr
-    assert difference(state_of(folder)[1], state_of(whole)[1]) <= 1e-6
+        assert 0 < latest(folder) < rows[-1]["step"]
+    assert start(["--resume", folder]).wait(timeout=300) == 0
+    assert_same(folder, whole)
 
 
 def start(arguments):
@@ -166,32 +140,27 @@ def start(arguments):
 
 
 def latest(folder):
-    loaded = state.load_state(folder)
-    return loaded[0].step if loaded else 0
+    state = load_state(folder)
+    return state[0].step if state else 0
 
 
-def test_a_second_trainer_in_one_process(data, uninterrupted, tmp_path):  # noqa: F811
+def test_a_second_trainer_in_one_process(uninterrupted, tmp_path):
     """The folder is locked until the first trainer ends, is closed, or fails to start."""
-    shutil.copytree(uninterrupted[0], tmp_path / "run")
-    folder = tmp_path / "run"
-    config = load_run_config(folder, ["training.max_steps=22"])
-    another = pytest.raises(ConfigError, match="Another trainer is using")
-    with Trainer(config, folder, resume=True), another:
-        Trainer(config, folder, resume=True)
-    trainer = Trainer(config, folder, resume=True)  # the `with` statement has closed the first
-    trainer.fit()
-    (folder / "validation.tsv").rename(tmp_path / "validation.tsv")
-    with pytest.raises(DataError):
-        Trainer(config, folder, resume=True)
-    (tmp_path / "validation.tsv").rename(folder / "validation.tsv")
-    Trainer(config, folder, resume=True).close()
+    folder = shutil.copytree(uninterrupted[0], tmp_path / "run")
+    another = pytest.raises(ConfigError, match="Another process is training in")
+    with resumed(folder), another:
+        resumed(folder)
+    resumed(folder).fit()
+    (folder / "validation.tsv").write_text("another\tone\n")
+    for _ in range(2):
+        with pytest.raises(DataError, match="validation pairs are not those"):
+            resumed(folder)
 
 
-def test_a_run_without_a_state_starts_again(data, tmp_path):  # noqa: F811
+def test_a_run_without_a_state_starts_again(data, tmp_path):
     folder = tmp_path / "run"
-    config = configure(data, "training.max_steps=3")
-    Trainer(config, folder).close()
-    trainer = Trainer(load_run_config(folder), folder, resume=True)
+    Trainer(configure(data, "training.max_steps=3"), folder).prepare().close()
+    trainer = resumed(folder)
     assert trainer.progress.step == 0
     assert [row["step"] for row in trainer.fit()] == [3]
 
@@ -208,81 +177,52 @@ def test_what_may_change_in_a_resumed_run(uninterrupted, tmp_path):
         load_run_config(tmp_path)
 
 
-def test_another_corpus_is_refused(data, uninterrupted, monkeypatch):  # noqa: F811
-    folder = uninterrupted[0]
+def test_other_training_pairs_are_refused(uninterrupted, tmp_path, monkeypatch):
+    folder = shutil.copytree(uninterrupted[0], tmp_path / "run")
     monkeypatch.setattr("transformer_tf.runs.data._fingerprint", lambda pairs: "other")
-    with pytest.raises(DataError, match="not those that the run"):
-        Trainer(load_run_config(folder), folder, resume=True)
+    with pytest.raises(DataError, match="training pairs are not those"):
+        resumed(folder)
+
+
+def break_weights(trainer):
+    bias = trainer.model.encoder.layers[0].feed_forward.hidden.bias
+    bias.assign(np.full(bias.shape, np.nan))
 
 
 @pytest.mark.parametrize("bad_step", [1, 3])
-def test_an_nan_loss_stops_the_run(data, tmp_path, bad_step, monkeypatch):  # noqa: F811
+def test_an_nan_loss_stops_the_run(data, tmp_path, bad_step, monkeypatch):
     monkeypatch.setattr("transformer_tf.runs.trainer.SAVE_MINUTES", 1e-6)
     folder = tmp_path / "run"
-    trainer = Trainer(configure(data), folder)
-    fit = trainer.training_model.fit
-    variable = trainer.model.encoder.layers[0].feed_forward.hidden.bias
+    trainer = Trainer(configure(data), folder).prepare()
 
     class Poison(keras.callbacks.Callback):
-        steps = 0
-
         def on_train_batch_begin(self, batch, logs=None):
-            Poison.steps += 1
-            if Poison.steps == bad_step:
-                variable.assign(np.full(variable.shape, np.nan))
+            if trainer.progress.step + 1 == bad_step:
+                break_weights(trainer)
 
-    trainer.training_model.fit = lambda *a, callbacks, **k: fit(
-        *a, callbacks=[Poison(), *callbacks], **k
-    )
-    with pytest.raises(TrainingDivergedError) as error:
+    add_callback(trainer, Poison())
+    message = rf"nan at step {bad_step} \(epoch 1, batch {bad_step} of.*clip_norm=1"
+    with pytest.raises(TrainingDivergedError, match=message):
         trainer.fit()
-    message = str(error.value)
-    assert f"nan at step {bad_step} (epoch 1, batch {bad_step} of" in message
-    assert "training.learning_rate_scale=0.5 or training.clip_norm=1" in message
-    if bad_step > 1:
-        assert f"The state after step {bad_step - 1} is kept" in message
-        _, arrays = state_of(folder)
+    assert folder.exists() == (bad_step > 1)
+    if folder.exists():
+        progress, arrays = load_state(folder)
+        assert progress.step == bad_step - 1
         assert all(np.isfinite(value).all() for value in arrays)
 
 
 @pytest.mark.slow
-def test_broken_weights_of_the_last_step_are_not_saved(data, tmp_path):  # noqa: F811
+def test_broken_weights_of_the_last_step_are_not_saved(data, tmp_path):
     """The loss of that step was still finite."""
     folder = tmp_path / "run"
     settings = ["training.max_steps=3", "training.validate_every=1"]
-    trainer = Trainer(configure(data, *settings), folder)
-    fit = trainer.training_model.fit
-    variable = trainer.model.encoder.layers[0].feed_forward.hidden.bias
+    trainer = Trainer(configure(data, *settings), folder).prepare()
 
-    def and_break(*arguments, **options):
-        history = fit(*arguments, **options)
-        variable.assign(np.full(variable.shape, np.nan))
-        return history
+    class Break(keras.callbacks.Callback):
+        def on_train_end(self, logs=None):
+            break_weights(trainer)
 
-    trainer.training_model.fit = and_break
+    add_callback(trainer, Break())
     with pytest.raises(TrainingDivergedError, match="The validation loss is nan after step 1"):
         trainer.fit()
-    assert not list(folder.glob("*.weights.h5"))
-    assert not (folder / "state.npz").exists()
-
-
-def test_other_held_out_pairs_are_refused(data, uninterrupted, tmp_path):  # noqa: F811
-    folder = tmp_path / "run"
-    shutil.copytree(uninterrupted[0], folder)
-    path = folder / "validation.tsv"
-    path.write_text("another\tone\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(DataError, match="The validation pairs are not those that the run in"):
-        Trainer(load_run_config(folder), folder, resume=True)
-
-
-def test_samples_of_a_repeated_validation_are_not_duplicated(uninterrupted, tmp_path):
-    """A process may end between writing the samples of a validation and its state."""
-    folder = tmp_path / "run"
-    shutil.copytree(uninterrupted[0], folder)
-    steps = [row["step"] for row in uninterrupted[1]]
-    text = "".join(f"after step {step}\n  A tree.\n  → Ein Baum.\n" for step in steps)
-    (folder / "samples.txt").write_text(
-        f"{text}after step {steps[-1] + 7}\n  A tree.\n  → E", "utf-8"
-    )
-    Trainer(load_run_config(folder), folder, resume=True).close()
-    assert (folder / "samples.txt").read_text("utf-8") == text
+    assert not folder.exists()

@@ -7,7 +7,6 @@ import pytest
 import sentencepiece
 
 from tests.conftest import ENGLISH, GERMAN
-from tests.runs.test_trainer import data  # noqa: F401
 from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
 from transformer_tf.config import load_config, load_run_config
 from transformer_tf.errors import CheckpointError, ConfigError
@@ -26,53 +25,48 @@ SETTINGS = [
 ]
 
 
-def fine_tune(data, checkpoint, *overrides):  # noqa: F811
+def fine_tune(data, checkpoint, *overrides):
     start = [f"data.directory={data}", f"training.start_from={checkpoint}"]
     return load_config(None, [*SETTINGS, *start, *overrides])
 
 
-def test_the_sizes_are_those_of_the_checkpoint(data, checkpoint):  # noqa: F811
+def test_the_sizes_are_those_of_the_checkpoint(data, checkpoint):
     theirs = load_config(checkpoint / "config.yaml")
     config = fine_tune(data, checkpoint, "model.dropout_rate=0.3", "model.d_model=8")
     assert (config.model.d_model, config.model.num_heads, config.model.d_ff) == (8, 2, 16)
     assert config.tokenizer == theirs.tokenizer
     assert config.model.dropout_rate == 0.3
     assert config.training.tokens_per_batch == 300
-
-
-def test_the_sizes_of_the_checkpoint_may_be_repeated(data, checkpoint):  # noqa: F811
-    theirs = vars(load_config(checkpoint / "config.yaml").model)
-    theirs["num_decoder_layers"] = theirs["num_decoder_layers"] or "null"
-    fine_tune(data, checkpoint, *(f"model.{key}={value}" for key, value in theirs.items()))
+    repeated = vars(theirs.model) | {"num_decoder_layers": "null"}
+    fine_tune(data, checkpoint, *(f"model.{key}={value}" for key, value in repeated.items()))
 
 
 @pytest.mark.parametrize("override", ["model.d_model=128", "tokenizer.vocab_size=400"])
-def test_another_size_is_an_error(data, checkpoint, override, tmp_path):  # noqa: F811
+def test_another_size_is_an_error(data, checkpoint, override, tmp_path):
     """On the command line and in a file, even if it is the default of the key."""
     key, value = override.split("=")
     section, name = key.split(".")
     path = tmp_path / "c.yaml"
     path.write_text(f"{section}:\n  {name}: {value}\ntraining:\n  start_from: {checkpoint}\n")
     for load in (lambda: fine_tune(data, checkpoint, override), lambda: load_config(path)):
-        with pytest.raises(ConfigError, match=f"{override} differs from .*: leave it out") as error:
+        with pytest.raises(ConfigError, match=f"{override} differs from .*: leave it out"):
             load()
-        assert "\n" not in str(error.value)
 
 
-def test_a_folder_that_is_no_checkpoint(data, checkpoint, tmp_path):  # noqa: F811
+def test_a_folder_that_is_no_checkpoint(data, checkpoint, tmp_path):
     with pytest.raises(ConfigError, match="is not a checkpoint"):
         fine_tune(data, tmp_path)
     copy = shutil.copytree(checkpoint, tmp_path / "copy")
     config = fine_tune(data, copy)
     (copy / "last.weights.h5").unlink()
     with pytest.raises(CheckpointError, match="has no weights yet"):
-        Trainer(config, tmp_path / "run")
+        Trainer(config, tmp_path / "run").prepare()
 
 
-def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):  # noqa: F811
+def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):
     """The run begins with the checkpoint's weights and tokenizers; its optimizer is new."""
     _, model, source, target = load_checkpoint(checkpoint)
-    with Trainer(fine_tune(data, checkpoint), tmp_path / "run") as trainer:
+    with Trainer(fine_tune(data, checkpoint), tmp_path / "run").prepare() as trainer:
         for start, theirs in zip(trainer.model.get_weights(), model.get_weights(), strict=True):
             np.testing.assert_array_equal(start, theirs)
         assert trainer.source_tokenizer.fingerprint == source.fingerprint
@@ -80,33 +74,35 @@ def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):  #
         assert int(trainer.training_model.optimizer.iterations.value) == 0
 
 
-def test_a_run_that_was_killed_before_its_first_state(data, checkpoint, tmp_path):  # noqa: F811
-    Trainer(fine_tune(data, checkpoint), tmp_path / "run").close()
+def test_a_run_that_was_killed_before_its_first_state(data, checkpoint, tmp_path):
+    Trainer(fine_tune(data, checkpoint), tmp_path / "run").prepare().close()
     theirs = load_checkpoint(checkpoint)[1].get_weights()
-    with Trainer(load_run_config(tmp_path / "run"), tmp_path / "run", resume=True) as trainer:
+    with Trainer(
+        load_run_config(tmp_path / "run"), tmp_path / "run", resume=True
+    ).prepare() as trainer:
         for start, weights in zip(trainer.model.get_weights(), theirs, strict=True):
             np.testing.assert_array_equal(start, weights)
 
 
 @pytest.mark.slow
-def test_a_run_resumes_without_the_checkpoint(data, checkpoint, tmp_path):  # noqa: F811
+def test_a_run_resumes_without_the_checkpoint(data, checkpoint, tmp_path):
     copy = shutil.copytree(checkpoint, tmp_path / "copy")
     folder = tmp_path / "run"
-    Trainer(fine_tune(data, copy, "training.max_steps=2"), folder).fit()
+    Trainer(fine_tune(data, copy, "training.max_steps=2"), folder).prepare().fit()
     shutil.rmtree(copy)
     trained = load_checkpoint(folder)[1].get_weights()
     longer = load_run_config(folder, ["training.max_steps=3"])
-    with Trainer(longer, folder, resume=True) as trainer:
+    with Trainer(longer, folder, resume=True).prepare() as trainer:
         for resumed, last in zip(trainer.model.get_weights(), trained, strict=True):
             np.testing.assert_array_equal(resumed, last)
         assert [row["step"] for row in trainer.fit()][-1] == 3
 
 
-def test_tags_need_the_reserved_sub_words(data, checkpoint, tmp_path):  # noqa: F811
+def test_tags_need_the_reserved_sub_words(data, checkpoint, tmp_path):
     extra = tmp_path / "extra.tsv"
     extra.write_text("A red dog.\tEin roter Hund.\n")
     mix = f"data.mix=[{{files: [{extra}], tag: bt}}]"
-    with Trainer(fine_tune(data, checkpoint, mix), tmp_path / "with") as trainer:
+    with Trainer(fine_tune(data, checkpoint, mix), tmp_path / "with").prepare() as trainer:
         assert trainer.source_tokenizer.tags == ("bt",)
 
     old = shutil.copytree(checkpoint, tmp_path / "old")
@@ -123,19 +119,18 @@ def test_tags_need_the_reserved_sub_words(data, checkpoint, tmp_path):  # noqa: 
             )
     tokenizers = [Tokenizer(old / "tokenizers" / f"{name}.model") for name in ("source", "target")]
     save_checkpoint(old, load_config(checkpoint / "config.yaml"), *tokenizers)
-    with pytest.raises(ConfigError, match="no reserved sub-words") as error:
-        Trainer(fine_tune(data, old, mix), tmp_path / "without")
-    assert "\n" not in str(error.value)
-    with Trainer(fine_tune(data, old), tmp_path / "untagged") as trainer:
+    with pytest.raises(ConfigError, match="no reserved sub-words"):
+        Trainer(fine_tune(data, old, mix), tmp_path / "without").prepare()
+    with Trainer(fine_tune(data, old), tmp_path / "untagged").prepare() as trainer:
         assert trainer.source_tokenizer.tags == ()
 
 
-def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):  # noqa: F811
+def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):
     first = tmp_path / "first"
     settings = [f"data.directory={data}", "data.slots=true", "model.num_layers=1"]
     settings += ["model.d_model=8", "model.num_heads=2", "model.d_ff=16", "training.max_steps=1"]
     settings += ["tokenizer.vocab_size=320"]
-    with Trainer(load_config(None, [*SETTINGS, *settings]), first) as trainer:
+    with Trainer(load_config(None, [*SETTINGS, *settings]), first).prepare() as trainer:
         trainer.fit()
     tokenizer = Tokenizer.load(first / "tokenizers" / "source.model")
     tokenizer.known_words = frozenset(["reykjavik"])
@@ -143,7 +138,7 @@ def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):  # n
     config = fine_tune(data, first, "training.max_steps=1")
     assert config.data.slots
     assert not fine_tune(data, first, "data.slots=false").data.slots
-    with Trainer(config, tmp_path / "second") as trainer:
+    with Trainer(config, tmp_path / "second").prepare() as trainer:
         assert "reykjavik" in trainer.source_tokenizer.known_words
     saved = Tokenizer.load(tmp_path / "second" / "tokenizers" / "source.model")
     assert saved.known_words == trainer.source_tokenizer.known_words

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from transformer_tf.errors import CheckpointError
-from transformer_tf.runs.state import Progress, load_state, save_state
+from transformer_tf.runs.state import load_state, save_state
+from transformer_tf.training.progress import Progress
 
 
 def test_a_new_state_replaces_the_old_one(tmp_path, random):

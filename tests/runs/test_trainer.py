@@ -2,53 +2,22 @@
 
 import csv
 import json
-import zipfile
 
 import keras
 import numpy as np
 import pytest
 from bpemb import BPEmb
 
-from tests.conftest import ENGLISH, GERMAN
-from transformer_tf.checkpoint import save_weights
+from tests.conftest import ENGLISH, GERMAN, configure
+from transformer_tf.checkpoint import load_checkpoint, save_weights
 from transformer_tf.config import load_config
 from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.runs.reports import summary_table
 from transformer_tf.runs.trainer import Trainer
 from transformer_tf.text.corpora.corpus import load_held_out
-from transformer_tf.text.tokenization.vectors import official_vectors
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
-
-SETTINGS = [
-    "data.corpus=tatoeba",
-    "data.validation_size=9",
-    "data.test_size=5",
-    "tokenizer.vocab_size=326",
-    "model.num_layers=1",
-    "model.d_model=16",
-    "model.num_heads=2",
-    "model.d_ff=16",
-    "training.tokens_per_batch=300",
-    "training.max_buckets=2",
-    "training.validate_every=1000",  # a run validates at its end
-    "training.samples=['I see 5 red cars.']",
-    "decoding.max_length=20",
-]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data")
-    (folder / "tatoeba").mkdir()
-    lines = "".join(f"{a}\t{b}\n" for a, b in zip(ENGLISH, GERMAN, strict=True))
-    with zipfile.ZipFile(folder / "tatoeba" / "deu-eng.zip", "w") as archive:
-        archive.writestr("deu.txt", lines)
-    return folder
-
-
-def configure(data, *overrides):
-    return load_config(None, [*SETTINGS, f"data.directory={data}", *overrides])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +27,7 @@ def run(data, tmp_path_factory):
     options = ["training.max_epochs=2", "training.validate_every=3", "training.warmup_steps=3"]
     options.append("training.learning_rate_scale=30")
     config = configure(data, "training.label_smoothing=0.1", *options)
-    trainer = Trainer(config, folder)
+    trainer = Trainer(config, folder).prepare()
     return trainer, trainer.fit(lambda: make_translator(trainer)), folder
 
 
@@ -69,7 +38,7 @@ def make_translator(trainer):
 
 
 def test_the_files_of_a_run(run):
-    trainer, _, folder = run
+    trainer, metrics, folder = run
     assert sorted(path.name for path in folder.iterdir()) == [
         ".lock",
         "best.weights.h5",
@@ -85,9 +54,16 @@ def test_the_files_of_a_run(run):
         "validation.tsv",
     ]
     assert load_config(folder / "config.yaml") == trainer.config
+    for name in ("validation", "test"):
+        assert load_held_out(folder, name) == list(getattr(trainer.corpus, name))
     counts = json.loads((folder / "corpus.json").read_text())
     assert sum(counts["pairs"].values()) + sum(counts["removed"].values()) == len(ENGLISH)
-    assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    lines = trainer.data.table().splitlines()
+    assert lines[0].split() == ["pairs", "read", str(len(ENGLISH)), "100.00%"]
+    assert lines[-1] == "left out, over 100 sub-words: 0 train, 0 validation"
+    samples = (folder / "samples.txt").read_text()
+    assert samples.count("I see 5 red cars.") == len(metrics)
+    assert all(f"after step {row['step']}\n" in samples for row in metrics)
 
 
 def test_metrics_of_every_epoch(run):
@@ -110,18 +86,11 @@ def test_metrics_of_every_epoch(run):
     assert "BLEU" in summary_table(metrics).splitlines()[0]
 
 
-def test_samples_at_each_validation(run):
-    text = (run[2] / "samples.txt").read_text()
-    assert text.count("I see 5 red cars.") == len(run[1])
-    for row in run[1]:
-        assert f"after step {row['step']}\n" in text
-
-
 @pytest.mark.slow
 def test_the_checkpoint_translates_as_the_trained_model_does(run):
     trainer, _, folder = run
     loaded = Translator.load(folder, engine="keras")
-    inputs, _ = trainer.batches[0]
+    inputs, _ = trainer.data.train[0]
     np.testing.assert_allclose(loaded.engine.model(inputs), trainer.model(inputs), atol=1e-5)
     assert loaded.translate(ENGLISH[:5]) == make_translator(trainer).translate(ENGLISH[:5])
 
@@ -136,26 +105,10 @@ def set_scores(monkeypatch, perplexity):
     monkeypatch.setattr("transformer_tf.plots.save_figure", lambda *_: None)
 
 
-def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):
-    """If the second validation is worse, the weights of the first are kept."""
-    options = ["training.max_steps=2", "training.validate_every=1"]
-    config = configure(data, *options, "training.learning_rate_scale=1e-3")
-    trainer = Trainer(config, tmp_path / "run")
-    set_scores(monkeypatch, perplexity=[5.0, 7.0])
-    trainer.fit()
-    best, last = (
-        (tmp_path / "run" / f"{name}.weights.h5").read_bytes() for name in ("best", "last")
-    )
-    assert best != last
-    translator = Translator.load(tmp_path / "run", engine="keras")
-    inputs, _ = trainer.batches[0]
-    np.testing.assert_allclose(translator.engine.model(inputs), trainer.model(inputs), atol=1e-6)
-
-
 def test_patience(data, tmp_path, monkeypatch):
     """The run ends after two validations without a better score."""
     config = configure(data, "training.patience=2", "training.validate_every=1")
-    trainer = Trainer(config, tmp_path / "run")
+    trainer = Trainer(config, tmp_path / "run").prepare()
     set_scores(monkeypatch, perplexity=[9.0, 8.0, 8.5, 7.0, 7.0, 7.5, 1.0])
     assert [row["val_perplexity"] for row in trainer.fit()] == [9.0, 8.0, 8.5, 7.0, 7.0, 7.5]
     assert trainer.progress.best == 7.0
@@ -165,7 +118,7 @@ def test_the_best_by_bleu(data, tmp_path, monkeypatch):
     """A higher BLEU is better: the weights of the second of three validations are kept."""
     options = ["training.max_steps=3", "training.validate_every=1", "training.samples=[]"]
     config = configure(data, "training.best_metric=bleu", *options)
-    trainer = Trainer(config, tmp_path / "run")
+    trainer = Trainer(config, tmp_path / "run").prepare()
     set_scores(monkeypatch, perplexity=[1.0, 1.0, 1.0])
     scores, kept = iter([5.0, 7.0, 6.0]), []
 
@@ -176,37 +129,21 @@ def test_the_best_by_bleu(data, tmp_path, monkeypatch):
     monkeypatch.setattr("transformer_tf.runs.trainer.score_translations", next_score)
     trainer.fit(lambda: make_translator(trainer))
     assert trainer.progress.best == 7.0
-    for weight, best in zip(trainer.model.get_weights(), kept[1], strict=True):
-        np.testing.assert_array_equal(weight, best)
+    saved = load_checkpoint(tmp_path / "run")[1]
+    for model in (trainer.model, saved):
+        for weight, best in zip(model.get_weights(), kept[1], strict=True):
+            np.testing.assert_array_equal(weight, best)
 
 
 def test_the_time_limit(data, tmp_path):
     config = configure(data, "training.max_minutes=1e-6")
-    trainer = Trainer(config, tmp_path / "run")
+    trainer = Trainer(config, tmp_path / "run").prepare()
     assert [row["step"] for row in trainer.fit()] == [1]
-
-
-@pytest.mark.slow
-def test_one_seed_one_result(data, tmp_path, monkeypatch):
-    set_scores(monkeypatch, perplexity=2 * [1.0])
-    weights = []
-    for name in ("a", "b"):
-        trainer = Trainer(configure(data, "training.max_steps=3"), tmp_path / name)
-        trainer.fit()
-        weights.append(trainer.model.get_weights()[0])
-    np.testing.assert_allclose(weights[0], weights[1], atol=1e-5)
-
-
-def test_a_folder_with_other_files_is_unchanged(data, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="already holds files"):
-        Trainer(configure(data), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_an_automatic_vocabulary_and_samples(data, tmp_path):
     config = configure(data, "tokenizer.vocab_size=auto", "training.samples=null")
-    with Trainer(config, tmp_path / "run") as trainer:
+    with Trainer(config, tmp_path / "run").prepare() as trainer:
         sizes = [trainer.source_tokenizer.vocab_size, trainer.target_tokenizer.vocab_size]
         assert all(275 < size < 1000 for size in sizes)
         assert f"vocabularies of {sizes[0]} and {sizes[1]}" in trainer.summary()
@@ -214,15 +151,28 @@ def test_an_automatic_vocabulary_and_samples(data, tmp_path):
         assert trainer.samples == (sources[0], sources[3], sources[6])
 
 
-def test_a_failed_start_leaves_no_folder(data, tmp_path):
-    folder = tmp_path / "runs" / "run"
-    with pytest.raises(ConfigError, match="tokenizer.vocab_size"):
-        Trainer(configure(data, "tokenizer.vocab_size=100000"), folder)
+@pytest.mark.parametrize(
+    ("overrides", "error", "message"),
+    [
+        (["tokenizer.vocab_size=100000"], ConfigError, "tokenizer.vocab_size"),
+        (["data.max_length=2"], DataError, "data.max_length=2"),
+        (["data.corpus=tatoba"], DataError, "tatoeba"),
+        (["data.test_size=90"], DataError, "too small"),
+        (
+            ["training.accumulation_steps=4", "training.max_steps=3"],
+            ConfigError,
+            "training.accumulation_steps=4",
+        ),
+    ],
+)
+def test_a_failed_start_leaves_no_folder(data, tmp_path, overrides, error, message):
+    with pytest.raises(error, match=message):
+        Trainer(configure(data, *overrides), tmp_path / "runs" / "run").prepare()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_fails_in_its_first_step_leaves_no_folder(data, tmp_path, monkeypatch):
-    trainer = Trainer(configure(data), tmp_path / "run")
+    trainer = Trainer(configure(data), tmp_path / "run").prepare()
     assert (tmp_path / "run").is_dir()
     monkeypatch.setattr(trainer.training_model, "fit", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -232,93 +182,36 @@ def test_a_run_that_fails_in_its_first_step_leaves_no_folder(data, tmp_path, mon
 
 def test_steps_of_an_incomplete_update_are_left_out(data, tmp_path):
     options = ("training.accumulation_steps=4", "training.max_steps=7")
-    assert Trainer(configure(data, *options), tmp_path / "a").plan.max_steps == 4
-    with pytest.raises(ConfigError, match="fewer batches than training.accumulation_steps=4"):
-        Trainer(configure(data, options[0], "training.max_steps=3"), tmp_path / "b")
+    with Trainer(configure(data, *options), tmp_path / "run").prepare() as trainer:
+        assert trainer.plan.max_steps == 4
 
 
-def test_wrong_data_leaves_no_folder(data, tmp_path):
-    for overrides, message in [
-        (["data.corpus=tatoba"], "Unknown corpus 'tatoba'.*tatoeba"),
-        (["data.test_size=90"], "too small"),
-        (["data.target_language=en"], "Exactly one"),
-    ]:
-        with pytest.raises(DataError, match=message):
-            Trainer(configure(data, *overrides), tmp_path / "run")
-        assert not (tmp_path / "run").exists()
-
-
-def test_pairs_over_the_length_are_left_out(data, tmp_path):
-    with pytest.raises(DataError, match="data.max_length=2"):
-        Trainer(configure(data, "data.max_length=2"), tmp_path / "run")
-
-
-@pytest.mark.parametrize(
-    "tie", [pytest.param(tie, marks=pytest.mark.slow) for tie in ("none", "target")] + ["all"]
-)
-def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path, tie):
-    config = configure(
-        data,
-        "tokenizer.shared=true",
-        f"model.tie_embeddings={tie}",
-        "training.precision=mixed_bfloat16",
-    )
-    trainer = Trainer(config, tmp_path / "run")
+def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path):
+    options = ["tokenizer.shared=true", "model.tie_embeddings=all"]
+    config = configure(data, *options, "training.precision=mixed_bfloat16")
+    trainer = Trainer(config, tmp_path / "run").prepare()
     assert trainer.source_tokenizer.encode("5") == trainer.target_tokenizer.encode("5")
-    logs = trainer.training_model.train_on_batch(*trainer.batches[0], return_dict=True)
+    logs = trainer.training_model.train_on_batch(*trainer.data.train[0], return_dict=True)
     assert np.isfinite(logs["loss"])
     assert trainer.model.encoder.compute_dtype == "bfloat16"
-
-
-def test_the_held_out_pairs_are_with_the_run(run):
-    trainer, _, folder = run
-    for name in ("validation", "test"):
-        assert load_held_out(folder, name) == list(getattr(trainer.corpus, name))
-
-
-def test_the_table_of_the_corpus(run):
-    trainer, _, folder = run
-    lines = trainer.data.table().splitlines()
-    assert lines[0].split() == ["pairs", "read", str(len(ENGLISH)), "100.00%"]
-    assert lines[-1] == "left out, over 100 sub-words: 0 train, 0 validation"
+    assert keras.config.dtype_policy().name == "float32"  # that of models made later
 
 
 def write_official_models(data, folder):
-    """Writes small models and vectors in place of the official files."""
-    from gensim.models import KeyedVectors
-
-    from transformer_tf.text.tokenization.tokenizer import Tokenizer
-
-    random = np.random.default_rng(0)
+    """Writes small models in place of the official files."""
     for language, sentences in (("en", ENGLISH), ("de", GERMAN)):
         directory = folder / "bpemb" / language
         directory.mkdir(parents=True)
         name = f"{language}.wiki.bpe.vs1000"
         lower = [BPEmb.preprocess(sentence) for sentence in sentences]
-        tokenizer = Tokenizer.train(lower, 326, directory / f"{name}.model")
-        pieces = ["<unk>", "<s>", "</s>", *tokenizer.tokens(range(3, 326))]
-        vectors = KeyedVectors(vector_size=25)
-        vectors.add_vectors(pieces, random.normal(size=(326, 25)).astype("float32"))
-        vectors.save_word2vec_format(str(directory / f"{name}.d25.w2v.bin"), binary=True)
+        Tokenizer.train(lower, 326, directory / f"{name}.model")
     (folder / "tatoeba").symlink_to(data / "tatoeba")
 
 
-def test_official_models_with_their_vectors(data, tmp_path):
-    """The embeddings start as the vectors; capitals and digits are restored."""
+def test_capitals_and_digits_of_official_models_are_restored(data, tmp_path):
     write_official_models(data, tmp_path)
-    config = configure(
-        tmp_path,
-        "tokenizer.kind=bpemb",
-        "tokenizer.vocab_size=1000",
-        "tokenizer.init_embeddings=true",
-        "model.d_model=25",
-        "model.num_heads=5",
-    )
-    trainer = Trainer(config, tmp_path / "run")
-    vectors = official_vectors(trainer.target_tokenizer, "de", 25, tmp_path)
-    embeddings = keras.ops.convert_to_numpy(trainer.model.target_embedding.embeddings)
-    np.testing.assert_allclose(embeddings[1:], vectors[1:])
-    assert embeddings[0].any()  # padding has no vector
+    config = configure(tmp_path, "tokenizer.kind=bpemb", "tokenizer.vocab_size=1000")
+    trainer = Trainer(config, tmp_path / "run").prepare()
 
     target = trainer.target_tokenizer
     restored = "Ich sehe 25 rote Häuser."
@@ -333,11 +226,6 @@ def test_official_models_with_their_vectors(data, tmp_path):
         assert translator.translate(["I see 25 red houses."]) == [expected]
 
 
-def test_the_global_precision_is_unchanged():
-    """A run must not change the precision of models made after it."""
-    assert keras.config.dtype_policy().name == "float32"
-
-
 @pytest.mark.slow
 def test_long_samples_and_several_translations(data, tmp_path):
     """A sample that is too long for the model is translated in parts, without attention."""
@@ -350,18 +238,7 @@ def test_long_samples_and_several_translations(data, tmp_path):
         "decoding.beam_size=2",
         "decoding.n_best=2",
     )
-    trainer = Trainer(config, tmp_path / "run")
+    trainer = Trainer(config, tmp_path / "run").prepare()
     rows = trainer.fit(lambda: make_translator(trainer))
     assert rows[-1]["val_bleu"] >= 0
     assert (tmp_path / "run" / "samples.txt").read_text().count("→") == 3 * len(rows)
-
-
-@pytest.mark.slow
-def test_the_learning_rate_falls_at_the_end(data, tmp_path):
-    options = ["training.accumulation_steps=2", "training.cooldown_steps=0.4"]
-    trainer = Trainer(configure(data, "training.max_steps=16", *options), tmp_path / "run")
-    schedule = trainer.training_model.optimizer._learning_rate
-    assert (schedule.last_update, schedule.cooldown_steps) == (8, 3)
-    trainer.fit()
-    rate = float(keras.ops.convert_to_numpy(trainer.training_model.optimizer.learning_rate))
-    assert rate == 0

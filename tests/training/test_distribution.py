@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.runs.test_trainer import SETTINGS, configure, data  # noqa: F401
+from tests.conftest import SETTINGS, configure
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.errors import ConfigError
 from transformer_tf.runs.trainer import Trainer
@@ -28,7 +28,7 @@ OPTIONS = [
 ]
 
 
-def run(data, folder, *overrides, size=1, devices=1):  # noqa: F811
+def run(data, folder, *overrides, size=1, devices=1):
     """Trains in `size` processes of `devices` devices and returns what each of them printed."""
     options = [] if "resume" in overrides else [*OPTIONS, f"training.devices={devices}"]
     with socket.socket() as free:
@@ -72,14 +72,14 @@ def weights(folder):
 
 
 @pytest.fixture(scope="module")
-def rows(data, tmp_path_factory):  # noqa: F811
+def rows(data, tmp_path_factory):
     """The tokens per batch that give batches of 8 rows, with any number of devices."""
-    trainer = Trainer(configure(data, *OPTIONS), tmp_path_factory.mktemp("rows") / "run")
-    return f"training.tokens_per_batch={8 * max(trainer.batches.shapes[0])}"
+    trainer = Trainer(configure(data, *OPTIONS), tmp_path_factory.mktemp("rows") / "run").prepare()
+    return f"training.tokens_per_batch={8 * max(trainer.data.train.shapes[0])}"
 
 
 @pytest.fixture(scope="module")
-def one(data, rows, tmp_path_factory):  # noqa: F811
+def one(data, rows, tmp_path_factory):
     folder = tmp_path_factory.mktemp("one") / "run"
     return folder, run(data, folder, rows)
 
@@ -91,7 +91,7 @@ def assert_same(folder, other):
 
 
 @pytest.mark.slow
-def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):  # noqa: F811
+def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):
     folder = tmp_path / "run"
     run(data, folder, rows, "training.max_steps=3", size=2)
     outputs = run(data, folder, "resume", "training.max_steps=6", size=2)
@@ -106,18 +106,18 @@ def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):  # no
 
 
 @pytest.mark.slow
-def test_two_devices_train_as_one(data, rows, one, tmp_path):  # noqa: F811
+def test_two_devices_train_as_one(data, rows, one, tmp_path):
     folder = tmp_path / "run"
     run(data, folder, rows, devices=2)
     assert_same(folder, one[0])
 
 
-def test_settings_that_need_one_process(data, tmp_path):  # noqa: F811
+def test_settings_that_need_one_process(data, tmp_path):
     for override in ("training.max_minutes=3", "training.best_metric=bleu"):
         with pytest.raises(ConfigError, match="process"):
-            Trainer(configure(data, override), tmp_path / "run", group=ProcessGroup(2, 0))
+            Trainer(configure(data, override), tmp_path / "run", group=ProcessGroup(2, 0)).prepare()
 
 
-def test_several_devices_need_jax(data, tmp_path):  # noqa: F811
+def test_several_devices_need_jax(data, tmp_path):
     with pytest.raises(ConfigError, match="KERAS_BACKEND=jax, not tensorflow"):
-        Trainer(configure(data, "training.devices=2"), tmp_path / "run")
+        Trainer(configure(data, "training.devices=2"), tmp_path / "run").prepare()

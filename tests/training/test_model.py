@@ -11,6 +11,7 @@ from transformer_tf.text.batching.encoded import EncodedPairs
 from transformer_tf.training import chunked_loss
 from transformer_tf.training.averaging import INTERVAL, WeightAverage
 from transformer_tf.training.model import TrainingModel
+from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream
 from transformer_tf.transformer import Transformer
 
@@ -174,15 +175,16 @@ def test_processes_share_the_rows_of_a_batch():
 
 
 def test_average_by_hand():
+    """Of the weights after every tenth step, the earlier ones decay by a half at each step."""
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
-    average = WeightAverage(0.5)
-    assert [step for step in range(1, 25) if average.due(step)] == [INTERVAL, 2 * INTERVAL]
+    progress = Progress()
+    average = WeightAverage(0.5, progress)
     with average.in_place(model):  # without any average yet
         pass
-    values = [3.0, 7.0]
-    for number, value in enumerate(values, 1):
+    for step, value in ((10, 3.0), (20, 7.0)):
+        progress.step = step
         model.set_weights([np.array([[value]])])
-        average.update(model, number * INTERVAL)
+        average.update(model)
     expected = 3 * 0.5**INTERVAL + 7 * (1 - 0.5**INTERVAL)
     with average.in_place(model):
         assert float(ops.convert_to_numpy(model.weights[0])[0, 0]) == pytest.approx(expected)
@@ -192,8 +194,22 @@ def test_average_by_hand():
 def test_early_weights_decay_faster():
     """At step 20 the decay is (1 + 20) / (10 + 20) a step."""
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
-    average = WeightAverage(0.999)
+    average = WeightAverage(0.999, Progress())
     for step, value in ((10, 1.0), (20, 0.0)):
+        average.progress.step = step
         model.set_weights([np.array([[value]])])
-        average.update(model, step)
+        average.update(model)
     assert average.values[0][0, 0] == pytest.approx(0.7**10, rel=1e-5)
+
+
+def test_the_average_is_updated_every_tenth_step(batch):
+    training = TrainingModel(make_model())
+    training.compile(keras.optimizers.SGD(1.0))
+    progress = Progress()
+    average = WeightAverage(0.5, progress)
+    average.set_model(training)
+    updates = []
+    average.update = lambda model: updates.append((progress.step, model))
+    for progress.step in range(1, 25):
+        average.on_train_batch_end(0)
+    assert updates == [(10, training.transformer), (20, training.transformer)]

@@ -1,8 +1,6 @@
-import math
-
 import pytest
 
-from transformer_tf.training.validation import evenly_spaced, is_better, score_translations
+from transformer_tf.training.validation import evenly_spaced, score_translations
 
 
 class Echo:
@@ -31,19 +29,3 @@ def test_evenly_spaced_pairs():
     pairs = [(str(n), str(n)) for n in range(11)]
     assert [source for source, _ in evenly_spaced(pairs, 3)] == ["0", "3", "7"]
     assert evenly_spaced(pairs, 10**6) == pairs
-
-
-@pytest.mark.parametrize(
-    ("score", "best", "metric", "expected"),
-    [
-        (3.0, None, "bleu", True),
-        (3.0, 2.0, "bleu", True),
-        (3.0, 2.0, "perplexity", False),
-        (1.0, 2.0, "perplexity", True),
-        (2.0, 2.0, "chrf", False),
-        (math.nan, None, "bleu", False),
-        (math.inf, None, "perplexity", False),
-    ],
-)
-def test_is_better(score, best, metric, expected):
-    assert is_better(score, best, metric) is expected

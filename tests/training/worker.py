@@ -19,9 +19,11 @@ if __name__ == "__main__":
 
     if "resume" in overrides:
         overrides.remove("resume")
-        trainer = Trainer(load_run_config(Path(folder), overrides), Path(folder), True, group)
+        trainer = Trainer(
+            load_run_config(Path(folder), overrides), Path(folder), True, group
+        ).prepare()
     else:
         config = load_config(None, [f"data.directory={data}", *overrides])
-        trainer = Trainer(config, Path(folder), group=group)
+        trainer = Trainer(config, Path(folder), group=group).prepare()
     rows = trainer.fit()
     print(rows[-1]["step"], rows[-1]["val_perplexity"])

@@ -21,6 +21,7 @@ FEW_PAIRS = 10_000
 if TYPE_CHECKING:  # the command line needs no configuration
     from transformer_tf.config import Config, DataConfig
     from transformer_tf.runs.trainer import Trainer
+    from transformer_tf.training.distribution import ProcessGroup
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -100,45 +101,23 @@ class _Help(argparse.Action):
 def main() -> None:
     """Trains a model, scores it on the test pairs and plots the attention of the first sample."""
     arguments = parse_arguments()
-    from transformer_tf.config import load_config, load_run_config
-
-    if arguments.resume:
-        from transformer_tf.runs.folder import find_run
-
-        if arguments.name or arguments.dry_run:
-            raise ConfigError("--name and --dry-run are for new runs, not for --resume")
-        folder = find_run(arguments.resume)
-        config = load_run_config(folder, arguments.overrides)
-    else:
-        path = arguments.config or default_config(arguments.overrides)
-        config = load_config(path, arguments.overrides)
-        folder = _new_folder(config, arguments.name)
+    config, folder = _choose_run(arguments)
     if arguments.dry_run:
         _dry_run(config, arguments)
         return
-    group = None
-    if arguments.processes > 1:
-        if not (arguments.resume or arguments.name or config.training.directory):
-            raise ConfigError("Several processes need the same --name or training.directory")
-        import_keras_quietly(compute=False)
-        from transformer_tf.training.distribution import join
-
-        group = join(arguments.coordinator, arguments.processes, arguments.process)
+    group = _join_processes(config, arguments) if arguments.processes > 1 else None
     import_keras_quietly()
-    from transformer_tf.evaluation.report import evaluate, write_scores
-    from transformer_tf.plots.style import save_figure
     from transformer_tf.runs.folder import TEST_FILE
     from transformer_tf.runs.reports import summary_table
     from transformer_tf.runs.trainer import Trainer
     from transformer_tf.translator import Translator
 
-    trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group)
+    trainer = Trainer(config, folder, resume=arguments.resume is not None, group=group).prepare()
     if trainer.finished and (folder / TEST_FILE).is_file():
         trainer.close()
-        place, longer = shlex.quote(str(folder)), longer_limits(config)
         print(
             f"{folder} is finished after step {trainer.progress.step}. To train longer:\n"
-            f"  {command_line('train')} --resume {place} {longer}",
+            f"  {_longer(config, folder)}",
             file=sys.stderr,
         )
         return
@@ -152,36 +131,69 @@ def main() -> None:
         )
 
     rows = trainer.fit(make_translator)
-    if not trainer.group.is_main:
-        return
-    print(f"\n{summary_table(rows, config.training.best_metric)}\n", file=sys.stderr)
+    if trainer.group.is_main:
+        print(f"\n{summary_table(rows, config.training.best_metric)}\n", file=sys.stderr)
+        _evaluate(trainer)
 
+
+def _choose_run(arguments: argparse.Namespace) -> tuple[Config, Path]:
+    """Returns the configuration and the folder of a new or a resumed run."""
+    from transformer_tf.config import load_config, load_run_config
+    from transformer_tf.runs.folder import find_run
+
+    if not arguments.resume:
+        path = arguments.config or default_config(arguments.overrides)
+        config = load_config(path, arguments.overrides)
+        return config, _new_folder(config, arguments.name)
+    if arguments.name or arguments.dry_run:
+        raise ConfigError("--name and --dry-run are for new runs, not for --resume")
+    folder = find_run(arguments.resume)
+    return load_run_config(folder, arguments.overrides), folder
+
+
+def _join_processes(config: Config, arguments: argparse.Namespace) -> ProcessGroup:
+    """Joins this process to the others of the run."""
+    if not (arguments.resume or arguments.name or config.training.directory):
+        raise ConfigError("Several processes need the same --name or training.directory")
+    import_keras_quietly(compute=False)
+    from transformer_tf.training.distribution import join
+
+    return join(arguments.coordinator, arguments.processes, arguments.process)
+
+
+def _evaluate(trainer: Trainer) -> None:
+    """Scores the best weights, plots the attention of the first sample and says what comes next."""
+    from transformer_tf.evaluation.report import evaluate, write_scores
+    from transformer_tf.plots.style import save_figure
+    from transformer_tf.runs.folder import CURVES_FILE, SAMPLES_FILE, TEST_FILE
+    from transformer_tf.translator import Translator
+
+    folder, samples = trainer.folder, trainer.samples
     translator = Translator.load(folder)
     scores = evaluate(translator, trainer.corpus.test, progress=True)
     print(scores.summary())
     write_scores(scores, folder / TEST_FILE)
-    files = ["the checkpoint", TEST_FILE, "curves.png"]
-    samples = trainer.samples
+    files = ["the checkpoint", TEST_FILE, CURVES_FILE]
     if samples:
-        files.append("samples.txt")
+        files.append(SAMPLES_FILE)
     if samples and translator.fits(samples[0]):
         save_figure(translator.attend(samples[0]).plot(), folder / "attention.png")
         files.append("attention.png")
-    print(f"{folder} holds {', '.join(files[:-1])} and {files[-1]}. Next:")
     place = shlex.quote(str(folder))
-    for name, options in (
-        ("translate", f'--checkpoint {place} "A sentence."'),
-        ("evaluate", f"--checkpoint {place}"),
-        ("train", f"--resume {place} {longer_limits(config)}"),
-    ):
-        print(f"  {command_line(name)} {options}")
+    print(
+        f"{folder} holds {', '.join(files[:-1])} and {files[-1]}. Next:\n"
+        f'  {command_line("translate")} --checkpoint {place} "A sentence."\n'
+        f"  {command_line('evaluate')} --checkpoint {place}\n"
+        f"  {_longer(trainer.config, folder)}"
+    )
 
 
-def longer_limits(config: Config) -> str:
-    """Returns the overrides that double every limit of a run."""
+def _longer(config: Config, folder: Path) -> str:
+    """Returns the command that goes on with a run until twice its limits."""
     names = ("max_epochs", "max_steps", "max_minutes", "patience")
     limits = {name: getattr(config.training, name) for name in names}
-    return " ".join(f"training.{name}={2 * limit}" for name, limit in limits.items() if limit)
+    longer = " ".join(f"training.{name}={2 * limit}" for name, limit in limits.items() if limit)
+    return f"{command_line('train')} --resume {shlex.quote(str(folder))} {longer}"
 
 
 def _dry_run(config: Config, arguments: argparse.Namespace) -> None:

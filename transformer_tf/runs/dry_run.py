@@ -23,6 +23,7 @@ from transformer_tf.text.corpora.suspicious import (
     seeming_language,
 )
 from transformer_tf.training.callbacks import format_duration, time_limit_note
+from transformer_tf.training.loop import train_steps
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
 from transformer_tf.utils.tables import grouped
@@ -45,7 +46,7 @@ def scratch_trainer(config: Config) -> Iterator[Trainer]:
         tempfile.TemporaryDirectory() as scratch,
         Trainer(config, Path(scratch) / "run") as trainer,
     ):
-        yield trainer
+        yield trainer.prepare()
 
 
 def report(trainer: Trainer) -> Iterator[str]:
@@ -100,7 +101,7 @@ def _check_columns(pairs: list[Pair], data: DataConfig) -> list[str]:
 
 def _lengths(trainer: Trainer) -> str:
     """Reports the number of sub-words of the training sentences."""
-    pairs = trainer.batches.pairs
+    pairs = trainer.data.train.pairs
     lines = []
     for side, sequences in (("source", pairs.source), ("target", pairs.target)):
         lengths = np.asarray(sequences.lengths) - 2  # start and end
@@ -113,7 +114,7 @@ def _lengths(trainer: Trainer) -> str:
 
 def _examples(trainer: Trainer) -> str:
     """Shows random pairs as the sub-words that the model sees."""
-    pairs = trainer.batches.pairs
+    pairs = trainer.data.train.pairs
     count = min(SHOWN_PAIRS, len(pairs))
     lines = [f"{count} random pairs as the model sees them:"]
     chosen = random.Random(trainer.config.training.seed).sample(range(len(pairs)), count)
@@ -147,7 +148,7 @@ def seconds_per_step(trainer: Trainer) -> float:
     The time to compile them is left out: JAX compiles a step for each shape, TensorFlow once.
     """
     if keras.backend.backend() != "tensorflow":
-        trainer.train_steps(0, TIMED_STEPS + 1, [])
+        train_steps(trainer.training_model, trainer.stream, 0, TIMED_STEPS + 1)
     ends: list[float] = []
 
     def after_step(_: int, logs: Mapping[str, Any]) -> None:
@@ -155,5 +156,5 @@ def seconds_per_step(trainer: Trainer) -> float:
         ends.append(time.monotonic())
 
     watch = keras.callbacks.LambdaCallback(on_train_batch_end=after_step)
-    trainer.train_steps(0, TIMED_STEPS + 1, [watch])
+    train_steps(trainer.training_model, trainer.stream, 0, TIMED_STEPS + 1, [watch])
     return (ends[-1] - ends[0]) / TIMED_STEPS

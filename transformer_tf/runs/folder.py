@@ -6,16 +6,14 @@ import contextlib
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from transformer_tf.checkpoint import BEST_WEIGHTS, CONFIG_FILE, LAST_WEIGHTS, TOKENIZER_FOLDER
+from transformer_tf.checkpoint import BEST_WEIGHTS, CONFIG_FILE, LAST_WEIGHTS
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
-from transformer_tf.text.corpora.corpus import HELD_OUT
-from transformer_tf.utils.files import atomic_write_bytes
+from transformer_tf.utils.files import remove_partial_files
 
 STATE_FILE = "state.npz"
 TENSORBOARD_FOLDER = "tensorboard"
@@ -25,14 +23,6 @@ CURVES_FILE = "curves.png"
 CORPUS_FILE = "corpus.json"
 TEST_FILE = "test.json"
 LOCK_FILE = ".lock"
-# The files written before the first step. A new start in the same folder overwrites them.
-_START_FILES = {
-    CONFIG_FILE,
-    CORPUS_FILE,
-    TOKENIZER_FOLDER,
-    TENSORBOARD_FOLDER,
-    *(f"{name}.tsv" for name in HELD_OUT),
-}
 
 
 def run_name(data: DataConfig) -> str:
@@ -74,78 +64,56 @@ def _last_change(run: Path) -> float:
     return max(place.stat().st_mtime for place in places if place.exists())
 
 
-def check_unused(folder: Path) -> None:
-    """Checks that a new run would not overwrite anything in its folder.
-
-    Raises:
-        ConfigError: If the folder holds other files than those written before the first step.
-    """
-    if _is_trained(folder):
-        raise ConfigError(
-            f"{folder} already holds files: give the new run another name, or resume the run in "
-            f"it: --resume {folder}"
-        )
-
-
-def make_folder(folder: Path) -> list[Path]:
-    """Makes the folder of a run and those above it. Returns the new ones, the innermost first."""
-    new = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    return new
-
-
-def discard_start(folder: Path, new_folders: Iterable[Path]) -> None:
-    """Deletes the files of a failed start, unless there are other files in the folder.
+class FolderLock:
+    """The folder of a run, made if it is missing, and locked against other trainers.
 
     Args:
         folder: The folder of the run.
-        new_folders: The folders that the start has made, the innermost first.
-    """
-    if _is_trained(folder):
-        return
-    for path in (folder / name for name in (*_START_FILES, LOCK_FILE)):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # another run may have begun beside it
-        for path in new_folders:
-            path.rmdir()
-
-
-def _is_trained(folder: Path) -> bool:
-    """Whether a folder has other files than a start writes."""
-    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    return bool({name for name in names if not name.startswith(".")} - _START_FILES)
-
-
-def lock_folder(folder: Path) -> FileLock:
-    """Locks a folder against other trainers until the lock is released or the process ends.
+        resume: Whether the run is resumed. A new run needs an empty folder.
 
     Raises:
-        ConfigError: If another trainer, in this or another process, holds the lock.
+        ConfigError: If a new run's folder contains files, other than hidden ones, or if another
+            trainer, in this or another process, is training in it.
     """
-    lock = FileLock(folder / LOCK_FILE)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise ConfigError(
-            f"Another trainer is using {folder}: wait until it ends, or close it (Trainer.close)"
-        ) from error
-    return lock
+
+    def __init__(self, folder: Path, resume: bool):
+        if not resume and _files(folder):
+            raise ConfigError(
+                f"{folder} already contains files: give the new run another name, or resume the "
+                f"run in it: --resume {folder}"
+            )
+        self.folder = folder
+        self._new = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(folder / LOCK_FILE)
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout as error:
+            raise ConfigError(
+                f"Another process is training in {folder}: wait until it ends, or close its "
+                "trainer (Trainer.close)"
+            ) from error
+        remove_partial_files(folder)
+
+    def release(self) -> None:
+        """Unlocks the folder."""
+        self._lock.release()
+
+    def discard(self) -> None:
+        """Unlocks the folder and, if the run has no state yet, deletes what is in it."""
+        self.release()
+        if (self.folder / STATE_FILE).exists():
+            return
+        for path in (*_files(self.folder), self.folder / LOCK_FILE):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+        with contextlib.suppress(OSError):  # another run may have begun beside it
+            for path in self._new:
+                path.rmdir()
 
 
-def drop_samples(folder: Path, steps: Collection[int]) -> None:
-    """Deletes the samples of all validations except those after the given steps.
-
-    A process may end between writing the samples of a validation and saving its state. The resumed
-    run then repeats that validation.
-    """
-    path = folder / SAMPLES_FILE
-    if not path.is_file():
-        return
-    text = path.read_text(encoding="utf-8")
-    before, *blocks = re.split(r"^(?=after step \d+$)", text, flags=re.MULTILINE)
-    kept = [block for block in blocks if int(block.split()[2]) in steps]
-    if len(kept) < len(blocks):
-        atomic_write_bytes(path, "".join([before, *kept]).encode())
+def _files(folder: Path) -> list[Path]:
+    """Returns the files and folders in a folder that are not hidden."""
+    return [path for path in folder.glob("*") if not path.name.startswith(".")]

@@ -13,7 +13,6 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import keras
 import numpy as np
@@ -21,33 +20,11 @@ import numpy as np
 from transformer_tf.errors import CheckpointError, one_line
 from transformer_tf.runs.folder import STATE_FILE
 from transformer_tf.training.averaging import WeightAverage
+from transformer_tf.training.progress import Progress
 from transformer_tf.utils.files import atomic_write
 
 # The exceptions of NumPy for a truncated or altered file.
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
-
-
-@dataclasses.dataclass
-class Progress:
-    """The progress of a run.
-
-    Attributes:
-        step: Number of batches trained on.
-        seconds: Time spent on training and validation, in all parts of the run.
-        best: The best validation score so far; None before the first validation.
-        validations_since_best: Number of validations since then.
-        rows: The metrics of each validation.
-        epoch_lengths: Number of batches of each epoch so far.
-        fingerprint: A hash of the training pairs.
-    """
-
-    step: int = 0
-    seconds: float = 0.0
-    best: float | None = None
-    validations_since_best: int = 0
-    rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    epoch_lengths: list[int] = dataclasses.field(default_factory=list)
-    fingerprint: str = ""
 
 
 def get_arrays(training_model: keras.Model, average: WeightAverage | None) -> list[np.ndarray]:

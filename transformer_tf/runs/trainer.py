@@ -1,4 +1,4 @@
-"""The training loop: from a configuration to a trained checkpoint, with exact resume."""
+"""The trainer: from a configuration to a trained checkpoint, with exact resume."""
 
 from __future__ import annotations
 
@@ -6,65 +6,55 @@ import contextlib
 import math
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import keras
-import numpy as np
-from filelock import FileLock
-from keras.callbacks import Callback, History, LambdaCallback
+from keras.callbacks import Callback
 
 from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
+    CONFIG_FILE,
     LAST_WEIGHTS,
     build_model,
     load_weights,
     open_checkpoint,
+    save_checkpoint,
     save_weights,
 )
-from transformer_tf.config import Config, TrainingConfig
-from transformer_tf.errors import (
-    ConfigError,
-    DataError,
-    Interrupted,
-    TrainingDivergedError,
-)
-from transformer_tf.runs.data import TrainingData, resume_checkpoint, start_checkpoint
-from transformer_tf.runs.folder import (
-    check_unused,
-    discard_start,
-    drop_samples,
-    lock_folder,
-    make_folder,
-)
+from transformer_tf.config import Config, TrainingConfig, save_config
+from transformer_tf.errors import ConfigError, DataError, Interrupted, TrainingDivergedError
+from transformer_tf.runs.data import TrainingData, check_held_out
+from transformer_tf.runs.folder import STATE_FILE, FolderLock
 from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
 from transformer_tf.runs.reports import Reporter
-from transformer_tf.runs.state import (
-    Progress,
-    get_arrays,
-    load_state,
-    save_state,
-    set_arrays,
-)
+from transformer_tf.runs.state import get_arrays, load_state, save_state, set_arrays
+from transformer_tf.runs.tokenizers import make_tokenizers, resumed_tokenizers
 from transformer_tf.text.corpora.corpus import load_corpus
-from transformer_tf.text.corpora.sources import data_directory
-from transformer_tf.text.tokenization.vectors import official_vectors
 from transformer_tf.training.averaging import WeightAverage
-from transformer_tf.training.callbacks import ProgressLine, StopSignal
+from transformer_tf.training.callbacks import (
+    LossCheck,
+    ProgressLine,
+    StateSaver,
+    StepCounter,
+    StopCheck,
+    StopSignal,
+)
 from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
+from transformer_tf.training.loop import train_until
 from transformer_tf.training.model import compile_training_model
-from transformer_tf.training.stream import BatchStream, as_dataset
+from transformer_tf.training.progress import Progress
+from transformer_tf.training.stream import BatchStream
 from transformer_tf.training.validation import (
     NUM_SAMPLES,
+    Sample,
     SampleTranslator,
     evaluate,
     evenly_spaced,
-    is_better,
     score_translations,
     translate_sample,
 )
-from transformer_tf.utils.files import remove_partial_files
 from transformer_tf.utils.startup import command_line
 from transformer_tf.utils.tables import grouped
 
@@ -72,10 +62,11 @@ SAVE_MINUTES = 5  # between states; a state is also saved after each validation
 
 
 class Trainer:
-    """Loads the data, builds the model and trains it.
+    """Prepares a run and trains its model: `Trainer(config, folder).prepare().fit()`.
 
-    The trainer locks the run's folder until `fit` returns or the trainer is closed, with `close`
-    or at the end of a `with` statement. A run that fails before its first state leaves no folder.
+    The trainer locks the run's folder from `prepare` until `fit` returns or the trainer is closed,
+    with `close` or at the end of a `with` statement. A run that fails before its first state leaves
+    no folder.
 
     Args:
         config: The run's configuration.
@@ -85,21 +76,16 @@ class Trainer:
 
     Attributes:
         corpus: The sentence pairs of the three splits.
+        samples: The sentences to translate at each validation.
         source_tokenizer: The tokenizer of the source language.
         target_tokenizer: The tokenizer of the target language.
         data: The training and validation batches.
-        batches: The training batches, `data.train`.
+        stream: The training batches of all epochs.
+        plan: The steps, the validations and the warm-up of the run.
         model: The Transformer that is trained.
         training_model: The compiled model with its loss.
+        average: The moving average of the weights, or None.
         progress: The progress of the run.
-        plan: The plan of the run.
-        samples: The sentences to translate at each validation.
-
-    Raises:
-        ConfigError: If the folder holds files and `resume` is False, if another trainer uses the
-            folder, or if the configuration does not fit the data.
-        DataError: If the corpus is not available, or is not the one the run began with.
-        CheckpointError: If the state to resume from is damaged.
     """
 
     def __init__(
@@ -107,31 +93,10 @@ class Trainer:
     ):
         self.config = config
         self.folder = folder
+        self.resume = resume
         self.group = group or ProcessGroup()
-        self._lock: FileLock | None = None
-        self._discard: Callable[[], None] = lambda: None
-        if self.group.size > 1:
-            _check_several_processes(config.training)
-        if self.group.is_main and not resume:
-            check_unused(folder)
-        self.corpus = load_corpus(config.data, config.training.seed)
-        samples = config.training.samples
-        if samples is None:
-            chosen = evenly_spaced(self.corpus.validation, NUM_SAMPLES)
-            samples = tuple(source for source, _ in chosen)
-        self.samples = samples
-        if self.group.is_main:
-            new_folders = make_folder(folder)
-            self._lock = lock_folder(folder)
-            remove_partial_files(folder)
-            if not resume:
-                self._discard = lambda: discard_start(folder, new_folders)
-        try:
-            self._build(resume)
-        except BaseException:
-            self.close()
-            self._discard()
-            raise
+        self._lock: FolderLock | None = None
+        self._signal = StopSignal()
 
     def __enter__(self) -> Trainer:
         return self
@@ -143,65 +108,109 @@ class Trainer:
         """Unlocks the folder of the run for other trainers."""
         if self._lock is not None:
             self._lock.release()
-            self._lock = None
 
-    def _build(self, resume: bool) -> None:
-        """Makes the tokenizers, the batches and the models."""
-        config, training, group = self.config, self.config.training, self.group
-        checkpoint = resume_checkpoint if resume else start_checkpoint
-        tokenizers = checkpoint(config, self.corpus, self.folder, group)
+    def prepare(self) -> Trainer:
+        """Loads the data and builds the model, with the weights and the progress to go on from.
+
+        Returns:
+            The trainer.
+
+        Raises:
+            ConfigError: If the folder contains files and `resume` is False, if another trainer
+                uses the folder, or if the configuration does not fit the data.
+            DataError: If the corpus is not available, or is not the one the run began with.
+            CheckpointError: If the state to resume from is damaged.
+        """
+        data, training = self.config.data, self.config.training
+        if self.group.size > 1:
+            _check_several_processes(training)
+        if self.group.is_main:
+            self._lock = FolderLock(self.folder, self.resume)
+        with self._leaving_no_failed_start():
+            self.corpus = load_corpus(data, training.seed)
+            self._prepare_tokenizers()
+            self._prepare_batches()
+            self._prepare_model()
+        return self
+
+    @contextlib.contextmanager
+    def _leaving_no_failed_start(self) -> Iterator[None]:
+        """Unlocks the folder after an error, and deletes it if the run has no state yet."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            if self._lock is not None and not self.resume:
+                self._lock.discard()
+            raise
+
+    def _prepare_tokenizers(self) -> None:
+        """Makes or loads the tokenizers, and writes the checkpoint without the weights."""
+        config, group = self.config, self.group
+        if self.resume:
+            check_held_out(self.corpus, self.folder)
+            tokenizers = resumed_tokenizers(self.folder)
+            if group.is_main:
+                save_config(config, self.folder / CONFIG_FILE)
+        else:
+            if group.is_main:
+                self.corpus.save_held_out(self.folder)
+            with group.own_folder(self.folder) as folder:
+                tokenizers = make_tokenizers(
+                    config.tokenizer, config.data, self.corpus, folder, config.training.start_from
+                )
+            fingerprint = "".join(tokenizer.fingerprint.hex() for tokenizer in tokenizers)
+            check_equal(group, "tokenizers", fingerprint)
+            if group.is_main:
+                save_checkpoint(self.folder, config, *tokenizers)
         self.source_tokenizer, self.target_tokenizer = tokenizers
 
-        rows_multiple = use_devices(training.devices, group)
-        self.data = TrainingData(config, self.corpus, tokenizers, rows_multiple)
+    def _prepare_batches(self) -> None:
+        """Encodes the corpus, chooses the samples and plans the steps of the run."""
+        training, group = self.config.training, self.group
+        samples = training.samples
+        if samples is None:
+            pairs = evenly_spaced(self.corpus.validation, NUM_SAMPLES)
+            samples = tuple(source for source, _ in pairs)
+        self.samples = samples
+        tokenizers = self.source_tokenizer, self.target_tokenizer
+        num_devices = use_devices(training.devices, group)
+        self.data = TrainingData(self.config.data, training, self.corpus, tokenizers, num_devices)
         check_equal(group, "training pairs", self.data.fingerprint)
         if group.is_main:
             self.data.write_summary(self.folder)
-        self.batches = self.data.train
-        self._stream = BatchStream(
-            self.batches, training.accumulation_steps, group.index, group.size
-        )
-        self._validation_stream = BatchStream(
-            self.data.validation, process_index=group.index, num_processes=group.size
-        )
-        self.plan = plan_run(training, self._stream.steps_per_epoch)
-        if not resume:
+        rows = group.index, group.size
+        self.stream = BatchStream(self.data.train, training.accumulation_steps, *rows)
+        self._validation_stream = BatchStream(self.data.validation, 1, *rows)
+        self.plan = plan_run(training, self.stream.steps_per_epoch)
+        if not self.resume:
             check_schedule(training, self.plan)
 
+    def _prepare_model(self) -> None:
+        """Builds the model and loads the state of the run, or the weights to start from."""
+        config, training = self.config, self.config.training
         keras.utils.set_random_seed(training.seed)
-        self.model = build_model(config, *tokenizers)
-        state = load_state(self.folder) if resume else None
-        if state is None:
-            self._init_weights()
+        self.model = build_model(config, self.source_tokenizer, self.target_tokenizer)
+        state = load_state(self.folder) if self.resume else None
+        if state is None and training.start_from is not None:
+            _, weights, _, _ = open_checkpoint(training.start_from.expanduser())
+            load_weights(self.model, weights)
         schedule = make_schedule(training, self.plan, config.model.d_model)
         self.training_model = compile_training_model(self.model, training, schedule)
-        self.average = WeightAverage(training.ema_decay) if training.ema_decay else None
-        self._last_saved: int | None = None
-        self.progress = Progress(fingerprint=self.data.fingerprint)
-        if state is not None:
-            self._restore(*state)
-
-    def _init_weights(self) -> None:
-        """Loads the weights of `training.start_from`, or the BPEmb vectors of both embeddings."""
-        config, data = self.config, self.config.data
-        if config.training.start_from is not None:
-            load_weights(self.model, open_checkpoint(config.training.start_from.expanduser())[1])
-            return
-        if not config.tokenizer.init_embeddings:
-            return
-        for tokenizer, language, embedding in (
-            (self.source_tokenizer, data.source_language, self.model.source_embedding),
-            (self.target_tokenizer, data.target_language, self.model.target_embedding),
-        ):
-            vectors = official_vectors(
-                tokenizer, language, config.model.d_model, data_directory(data)
+        self.progress, arrays = state or (Progress(fingerprint=self.data.fingerprint), [])
+        if self.progress.fingerprint != self.data.fingerprint:
+            raise DataError(
+                f"The training pairs are not those that the run in {self.folder} began with"
             )
-            initial = keras.ops.convert_to_numpy(embedding.embeddings)
-            embedding.embeddings.assign(np.where(np.isnan(vectors), initial, vectors))
+        decay = training.ema_decay
+        self.average = WeightAverage(decay, self.progress) if decay else None
+        if state is not None:
+            set_arrays(self.training_model, self.average, arrays)
+            self.stream.epoch_lengths = self.progress.epoch_lengths
 
     def summary(self) -> str:
         """Describes the run in three lines: the batches, the plan and the model."""
-        batches = self.batches
+        batches = self.data.train
         resumed = f", resumed after step {self.progress.step}" if self.progress.step else ""
         return (
             f"{grouped(len(batches.pairs))} training pairs, "
@@ -229,48 +238,77 @@ class Trainer:
             The metrics of each validation.
 
         Raises:
-            TrainingDivergedError: If the loss is NaN or infinite. Earlier states are kept.
+            TrainingDivergedError: If the loss is NaN or infinite. The state before is kept.
             Interrupted: After Ctrl-C or SIGTERM. The state is saved.
             CheckpointError: If a state cannot be written.
         """
         training = self.config.training
-        deadline = math.inf
-        if training.max_minutes:
-            deadline = time.monotonic() + 60 * training.max_minutes - self.progress.seconds
-        self._line = ProgressLine(
-            self.progress.step, self.plan.max_steps, self._stream.steps_per_epoch, deadline
-        )
-        self._signal = StopSignal()
         with contextlib.ExitStack() as stack:
-            stack.push(lambda error, *_: error and self._discard())
+            stack.enter_context(self._leaving_no_failed_start())
             stack.callback(self.close)
-            stack.callback(self._line.close)
+            line = self._progress_line()
+            stack.callback(line.close)
             reporter = None
             if self.group.is_main:
                 reporter = Reporter(
-                    self.folder, training.best_metric, training.tensorboard, self._line.write
+                    self.folder, training.best_metric, training.tensorboard, line.write
                 )
                 stack.callback(reporter.close)
             if self.group.size == 1:
                 # Several processes could stop after different steps and wait for each other.
                 stack.enter_context(self._signal.listen())
-            while not self.finished:
-                end = self._next_validation()
-                row = self._train_until(end)
-                # After the last step of an interval, validate even if a signal came: a resumed
-                # run begins with the step after it.
-                if self.progress.step == end or not self._signal.received:
-                    self._validate(row, make_translator, reporter)
-                self._save()
-                if self._signal.received and not self.finished:
-                    place = shlex.quote(str(self.folder))
-                    raise Interrupted(
-                        f"stopped after step {self.progress.step}; "
-                        f"resume with: {command_line('train')} --resume {place}"
-                    )
+            try:
+                self._train(self._callbacks(line), make_translator, reporter)
+            except TrainingDivergedError as error:
+                raise TrainingDivergedError(f"{error}. {self._divergence_advice()}") from error
         if self.group.size == 1 and (self.folder / BEST_WEIGHTS).is_file():
             load_weights(self.model, self.folder / BEST_WEIGHTS)
         return self.progress.rows
+
+    def _progress_line(self) -> ProgressLine:
+        minutes, deadline = self.config.training.max_minutes, math.inf
+        if minutes is not None:
+            deadline = time.monotonic() + 60 * minutes - self.progress.seconds
+        return ProgressLine(
+            self.progress, self.plan.max_steps, self.stream.steps_per_epoch, deadline
+        )
+
+    def _callbacks(self, line: ProgressLine) -> list[Callback]:
+        """Returns what happens after each step, in this order."""
+        progress, average = self.progress, self.average
+        return [
+            StepCounter(progress),
+            line,
+            LossCheck(progress, self.stream.describe),
+            *([average] if average else []),
+            StateSaver(self._save, SAVE_MINUTES),
+            StopCheck(lambda: self._signal.received or self._out_of_time()),
+        ]
+
+    def _train(
+        self,
+        callbacks: list[Callback],
+        make_translator: Callable[[], SampleTranslator] | None,
+        reporter: Reporter | None,
+    ) -> None:
+        """Trains from validation to validation."""
+        progress, every = self.progress, self.plan.validate_every
+        while not self.finished:
+            end = min((progress.step // every + 1) * every, self.plan.max_steps)
+            row = train_until(self.training_model, self.stream, end, progress, callbacks)
+            # After the last step of an interval, validate even if a signal came: a resumed run
+            # begins with the step after it.
+            samples = None
+            if progress.step == end or not self._signal.received:
+                samples = self._validate(row, make_translator)
+            self._save()
+            if reporter is not None and samples is not None:
+                reporter.write(progress.rows, samples)
+            if self._signal.received and not self.finished:
+                raise Interrupted(
+                    f"stopped after step {progress.step}; resume with: "
+                    f"{command_line('train')} --resume {shlex.quote(str(self.folder))}"
+                )
 
     @property
     def finished(self) -> bool:
@@ -286,153 +324,49 @@ class Trainer:
         minutes = self.config.training.max_minutes
         return minutes is not None and self.progress.seconds >= 60 * minutes
 
-    def _next_validation(self) -> int:
-        """Returns the step after which the next validation is due."""
-        every = self.plan.validate_every
-        return min((self.progress.step // every + 1) * every, self.plan.max_steps)
-
-    def _train_until(self, end: int) -> dict[str, Any]:
-        """Trains up to a step, a signal or the time limit, and returns the training metrics."""
-        progress = self.progress
-        seconds_before, started = progress.seconds, time.monotonic()
-        saved_at = started
-
-        def after_step(batch: int, logs: Mapping[str, Any]) -> None:
-            nonlocal saved_at
-            now = time.monotonic()
-            progress.step += 1
-            progress.seconds = seconds_before + now - started
-            self._check_loss(float(logs["loss"]))
-            average = self.average if self.average and self.average.due(progress.step) else None
-            # No state after the last step: the next one is saved after the validation, so that
-            # a resumed run does not miss it.
-            save_due = progress.step < end and now - saved_at > 60 * SAVE_MINUTES
-            if average or save_due:
-                _ = each_step.model  # on JAX, this access copies the values into the variables
-            if average:
-                average.update(self.model, progress.step)
-            if self._signal.received or self._out_of_time():
-                self.training_model.stop_training = True
-            elif save_due:
-                self._save()
-                saved_at = time.monotonic()
-
-        each_step = LambdaCallback(on_train_batch_end=after_step)
-        history = self.train_steps(progress.step, end, [self._line, each_step])
-        progress.seconds = seconds_before + time.monotonic() - started
-        metrics = {name: float(values[-1]) for name, values in history.history.items()}
-        tokens = metrics.pop("tokens")
-        duration = progress.seconds - seconds_before
-        return {
-            "step": progress.step,
-            "epoch": round(progress.step / self._stream.steps_per_epoch, 3),
-            **metrics,
-            "learning_rate": float(
-                keras.ops.convert_to_numpy(self.training_model.optimizer.learning_rate)
-            ),
-            "tokens_per_second": tokens / max(duration, 1e-9),
-            "seconds": duration,
-        }
-
-    def train_steps(self, begin: int, end: int, callbacks: Sequence[Callback]) -> History:
-        """Trains on the batches of some steps, without a report or a state.
-
-        Args:
-            begin: The first step, counted from 0.
-            end: The step after the last one.
-            callbacks: Called as in `keras.Model.fit`.
-
-        Returns:
-            The metrics, as `fit` returns them.
-        """
-        return self.training_model.fit(
-            as_dataset(lambda: self._stream.take(begin, end), end - begin),
-            steps_per_epoch=end - begin,
-            callbacks=callbacks,
-            shuffle=False,
-            verbose=0,
-        )
-
-    def _check_loss(self, loss: float) -> None:
-        """Checks that the training loss is a finite number."""
-        if not math.isfinite(loss):
-            step = self.progress.step
-            raise TrainingDivergedError(
-                f"The loss became {loss} at step {step} ({self._stream.describe(step - 1)}). "
-                + self._divergence_advice()
-            )
-
-    def _divergence_advice(self) -> str:
-        training, last = self.config.training, self._last_saved
-        kept = f"The state after step {last} is kept in {self.folder}"
-        options = [f"training.learning_rate_scale={training.learning_rate_scale / 2:g}"]
-        if training.clip_norm is None:
-            options.append("training.clip_norm=1")
-        if training.precision == "mixed_float16":
-            options.append("training.precision=mixed_bfloat16")
-        advice = f"Try a new run with {' or '.join(options)}"
-        return advice if last is None else f"{kept}. {advice}"
-
     def _validate(
-        self,
-        row: dict[str, Any],
-        make_translator: Callable[[], SampleTranslator] | None,
-        reporter: Reporter | None,
-    ) -> None:
-        """Adds validation metrics to a row, saves the weights and reports."""
-        started = time.monotonic()
-        training, model, progress = self.config.training, self.model, self.progress
-        samples = []
-        with self.average.in_place(model) if self.average else contextlib.nullcontext():
+        self, row: dict[str, Any], make_translator: Callable[[], SampleTranslator] | None
+    ) -> list[Sample]:
+        """Adds validation metrics to a row, saves the weights and translates the samples."""
+        began_at, samples = time.monotonic(), []
+        progress, metric = self.progress, self.config.training.best_metric
+        with self.average.in_place(self.model) if self.average else contextlib.nullcontext():
             metrics = evaluate(self.training_model, self._validation_stream)
-            if not np.isfinite(metrics["loss"]):  # the last update broke the weights
+            if not math.isfinite(metrics["loss"]):  # the last update broke the weights
                 raise TrainingDivergedError(
-                    f"The validation loss is {metrics['loss']} after step {progress.step}. "
-                    + self._divergence_advice()
+                    f"The validation loss is {metrics['loss']} after step {progress.step}"
                 )
             if make_translator is not None and self.group.is_main:
                 translator = make_translator()
-                metrics |= score_translations(
-                    translator, self.corpus.validation, training.best_metric
-                )
-                samples = [translate_sample(translator, each) for each in self.samples]
+                metrics |= score_translations(translator, self.corpus.validation, metric)
+                samples = [translate_sample(translator, sentence) for sentence in self.samples]
             row |= {f"val_{name}": value for name, value in metrics.items()}
             self._save_weights(LAST_WEIGHTS)
-            score = metrics.get(training.best_metric, np.nan)
-            if is_better(score, progress.best, training.best_metric):
-                progress.best = score
-                progress.validations_since_best = 0
+            if progress.add_score(metrics.get(metric, math.nan), metric):
                 self._save_weights(BEST_WEIGHTS)
-            else:
-                progress.validations_since_best += 1
         progress.rows.append(row)
-        progress.seconds += time.monotonic() - started
-        if reporter is not None:
-            reporter.write(progress.rows, samples)
+        progress.seconds += time.monotonic() - began_at
+        return samples
 
     def _save_weights(self, name: str) -> None:
         if self.group.is_main:
             save_weights(self.model, self.folder / name)
 
     def _save(self) -> None:
-        self._last_saved = self.progress.step
-        if not self.group.is_main:
-            return
-        self.progress.epoch_lengths = self._stream.epoch_lengths
-        save_state(self.folder, self.progress, get_arrays(self.training_model, self.average))
-
-    def _restore(self, progress: Progress, arrays: list[np.ndarray]) -> None:
-        """Continues from a state."""
-        if progress.fingerprint != self.progress.fingerprint:
-            raise DataError(
-                f"The training pairs are not those that the run in {self.folder} began with"
-            )
-        set_arrays(self.training_model, self.average, arrays)
-        self._stream.epoch_lengths = progress.epoch_lengths
-        self.progress = progress
-        self._last_saved = progress.step
         if self.group.is_main:
-            drop_samples(self.folder, {row["step"] for row in progress.rows})
+            self.progress.epoch_lengths = self.stream.epoch_lengths
+            save_state(self.folder, self.progress, get_arrays(self.training_model, self.average))
+
+    def _divergence_advice(self) -> str:
+        training = self.config.training
+        options = [f"training.learning_rate_scale={training.learning_rate_scale / 2:g}"]
+        if training.clip_norm is None:
+            options.append("training.clip_norm=1")
+        if training.precision == "mixed_float16":
+            options.append("training.precision=mixed_bfloat16")
+        advice = f"Try a new run with {' or '.join(options)}"
+        kept = (self.folder / STATE_FILE).is_file()
+        return f"An earlier state is kept in {self.folder}. {advice}" if kept else advice
 
 
 def _check_several_processes(training: TrainingConfig) -> None:

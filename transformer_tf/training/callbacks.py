@@ -1,4 +1,4 @@
-"""The progress line of a run, and the signals that stop it."""
+"""What happens after each training step, one callback a task."""
 
 from __future__ import annotations
 
@@ -7,16 +7,95 @@ import math
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import keras
 from tqdm import tqdm
 
+from transformer_tf.errors import TrainingDivergedError
+from transformer_tf.training.progress import Progress
 from transformer_tf.utils.startup import STARTED
 from transformer_tf.utils.tables import grouped
 
 STEPS_TO_ESTIMATE = 20  # before a note on the time limit
 ENOUGH_STEPS = 0.9  # share of the steps that a run should reach
+
+
+class StepCounter(keras.callbacks.Callback):
+    """Counts the steps and the time of a run. The other callbacks come after this one."""
+
+    def __init__(self, progress: Progress):
+        super().__init__()
+        self.progress = progress
+
+    def on_train_begin(self, logs=None):
+        self.began_at = time.monotonic() - self.progress.seconds
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.progress.step += 1
+        self.progress.seconds = time.monotonic() - self.began_at
+
+    def on_train_end(self, logs=None):
+        self.progress.seconds = time.monotonic() - self.began_at
+
+
+class LossCheck(keras.callbacks.Callback):
+    """Ends a run whose loss is NaN or infinite.
+
+    Args:
+        progress: The progress of the run.
+        describe: Describes the batch of a step, counted from 0.
+    """
+
+    def __init__(self, progress: Progress, describe: Callable[[int], str]):
+        super().__init__()
+        self.progress = progress
+        self.describe = describe
+
+    def on_train_batch_end(self, batch, logs=None):
+        loss, step = float(logs["loss"]), self.progress.step
+        if not math.isfinite(loss):
+            batch = self.describe(step - 1)
+            raise TrainingDivergedError(f"The loss became {loss} at step {step} ({batch})")
+
+
+class StateSaver(keras.callbacks.Callback):
+    """Saves the state of the run every few minutes.
+
+    After the last step before a validation it saves none: a run that resumed from that state would
+    miss the validation.
+
+    Args:
+        save: Saves the state.
+        minutes: Minutes between two states.
+    """
+
+    def __init__(self, save: Callable[[], None], minutes: float):
+        super().__init__()
+        self.save = save
+        self.seconds = 60 * minutes
+
+    def on_train_begin(self, logs=None):
+        self.saved_at = time.monotonic()
+
+    def on_train_batch_end(self, batch, logs=None):
+        due = time.monotonic() - self.saved_at > self.seconds
+        if due and batch + 1 < self.params["steps"]:
+            _ = self.model  # on JAX, this copies the values into the variables
+            self.save()
+            self.saved_at = time.monotonic()
+
+
+class StopCheck(keras.callbacks.Callback):
+    """Ends the training after the step at which a condition holds."""
+
+    def __init__(self, stop: Callable[[], bool]):
+        super().__init__()
+        self.stop = stop
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.stop():
+            self.model.stop_training = True
 
 
 class ProgressLine(keras.callbacks.Callback):
@@ -26,15 +105,17 @@ class ProgressLine(keras.callbacks.Callback):
     the time limit will cut the run short.
 
     Args:
-        step: Number of earlier steps.
+        progress: The progress of the run.
         total: Number of steps of the run.
         steps_per_epoch: Number of steps of an epoch.
         deadline: The `time.monotonic()` at which the time limit ends the run.
     """
 
-    def __init__(self, step: int, total: int, steps_per_epoch: int, deadline: float = math.inf):
+    def __init__(
+        self, progress: Progress, total: int, steps_per_epoch: int, deadline: float = math.inf
+    ):
         super().__init__()
-        self.step = step
+        self.progress = progress
         self.total = total
         self.steps_per_epoch = steps_per_epoch
         self.deadline = deadline
@@ -49,10 +130,9 @@ class ProgressLine(keras.callbacks.Callback):
         self.began_at = time.monotonic()
 
     def on_train_batch_end(self, batch, logs=None):
-        self.step += 1
         now = time.monotonic()
         if self.first is None:
-            self.first = self.step, now
+            self.first = self.progress.step, now
             self.write(f"first training step done {now - STARTED:.1f} s after the start")
         if now - self.shown_at < self.interval:
             return
@@ -74,16 +154,18 @@ class ProgressLine(keras.callbacks.Callback):
             tokens_per_second: The speed since then.
             now: The current `time.monotonic()`.
         """
-        epoch, epochs = (-(-steps // self.steps_per_epoch) for steps in (self.step, self.total))
+        epoch, epochs = (
+            -(-steps // self.steps_per_epoch) for steps in (self.progress.step, self.total)
+        )
         parts = [
             f"epoch {epoch}/{epochs}",
-            f"step {grouped(self.step)}/{grouped(self.total)}",
+            f"step {grouped(self.progress.step)}/{grouped(self.total)}",
             f"loss {loss:.2f}",
             f"{grouped(tokens_per_second)} tokens/s",
         ]
         seconds = self._seconds_per_step(now)
         if seconds is not None:
-            left = min((self.total - self.step) * seconds, max(self.deadline - now, 0))
+            left = min((self.total - self.progress.step) * seconds, max(self.deadline - now, 0))
             parts.append(f"{format_duration(left)} left")
         return " · ".join(parts)
 
@@ -96,7 +178,7 @@ class ProgressLine(keras.callbacks.Callback):
         seconds = self._seconds_per_step(now, at_least=STEPS_TO_ESTIMATE)
         if seconds is None or self.deadline == math.inf:
             return ""
-        last = self.step + int(max(self.deadline - now, 0) / seconds)
+        last = self.progress.step + int(max(self.deadline - now, 0) / seconds)
         return time_limit_note(last, self.total) if last < ENOUGH_STEPS * self.total else ""
 
     def _seconds_per_step(self, now: float, at_least: int = 1) -> float | None:
@@ -104,8 +186,8 @@ class ProgressLine(keras.callbacks.Callback):
 
         The first step does not count: it takes much longer, because it compiles.
         """
-        first, first_at = self.first or (self.step, now)
-        steps = self.step - first
+        first, first_at = self.first or (self.progress.step, now)
+        steps = self.progress.step - first
         return (now - first_at) / steps if steps >= at_least else None
 
     def write(self, text: str) -> None:

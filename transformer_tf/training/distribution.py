@@ -7,7 +7,11 @@ and sets the devices; `stream.BatchStream` gives each process its rows.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -31,6 +35,15 @@ class ProcessGroup:
     def is_main(self) -> bool:
         """Whether this is process 0, which writes the run's folder."""
         return self.index == 0
+
+    @contextlib.contextmanager
+    def own_folder(self, folder: Path) -> Iterator[Path]:
+        """Yields a folder to write to: `folder` for process 0, a temporary one for others."""
+        if self.is_main:
+            yield folder
+            return
+        with tempfile.TemporaryDirectory() as scratch:
+            yield Path(scratch)
 
 
 def join(coordinator: str, size: int, index: int) -> ProcessGroup:

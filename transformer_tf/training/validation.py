@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -85,12 +84,3 @@ def translate_sample(translator: SampleTranslator, sentence: str) -> Sample:
         return Sample(sentence, attention.translation, attention)
     (translation,) = translator.translate([sentence], n_best=1)
     return Sample(sentence, translation)
-
-
-def is_better(score: float, best: float | None, metric: str) -> bool:
-    """Returns whether a score is better than the best so far. A lower perplexity is better."""
-    if not math.isfinite(score):
-        return False
-    if best is None:
-        return True
-    return score < best if metric == "perplexity" else score > best
