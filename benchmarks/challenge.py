@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import print_row
 from transformer_tf.errors import DataError
 from transformer_tf.translator import Translator
 from transformer_tf.utils.lines import read_lines
@@ -75,7 +75,8 @@ def measure_challenge(
     ):
         is_sound = re.search(challenge.expected, translation) is not None
         sound.setdefault(challenge.kind, []).append(is_sound)
-        print_row({"source": challenge.source, "translation": translation, "sound": is_sound})
+        answer = {"source": challenge.source, "translation": translation, "sound": is_sound}
+        print(json.dumps(answer), flush=True)
     sound["all"] = [is_sound for kind in sound.values() for is_sound in kind]
     for kind, results in sound.items():
         yield {"kind": kind, "sound": sum(results), "of": len(results)}

@@ -2,6 +2,7 @@
 """Measure speed or quality: python scripts/benchmark.py data|train|decode|exported|start|web|…."""
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,12 +132,11 @@ def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Prints each measurement as a JSON line, then a table."""
     arguments = parse_arguments()
-    from benchmarks.report import print_row
     from transformer_tf.utils.tables import table
 
     rows = []
     for row in measure(arguments):
-        print_row(row)
+        print(json.dumps(row), flush=True)
         rows.append(row)
     print(table(rows))
 
