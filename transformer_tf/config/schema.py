@@ -12,7 +12,6 @@ from msgspec import Meta
 from transformer_tf.config.section import Section, key
 from transformer_tf.errors import ConfigError
 
-BPEMB_DIMENSIONS = (25, 50, 100, 200, 300)
 MAX_TAGS = 8
 
 NonNegativeInt = Annotated[int, Meta(ge=0)]
@@ -112,11 +111,6 @@ class TokenizerConfig(Section, name="tokenizer"):
         "of training pairs.",
     )
     shared: bool = key(False, "Whether both languages share one `trained` model.")
-    init_embeddings: bool = key(
-        False,
-        "Whether to initialize the embeddings with the pretrained vectors of the `bpemb` models; "
-        "needs a model.d_model of 25, 50, 100, 200 or 300.",
-    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -379,13 +373,6 @@ class Config:
             raise ConfigError("tokenizer.vocab_size=auto needs tokenizer.kind=trained")
         if model.tie_embeddings == "all" and not tokenizer.shared:
             raise ConfigError("model.tie_embeddings=all needs tokenizer.shared=true")
-        if tokenizer.init_embeddings and (
-            tokenizer.kind != "bpemb" or model.d_model not in BPEMB_DIMENSIONS
-        ):
-            raise ConfigError(
-                "tokenizer.init_embeddings needs tokenizer.kind=bpemb and model.d_model="
-                f"{'|'.join(map(str, BPEMB_DIMENSIONS))}, not {tokenizer.kind} and {model.d_model}"
-            )
         self._check_files()
         self._check_mix()
         longest = max(self.data.max_length, self.decoding.max_length) + 2  # start and end

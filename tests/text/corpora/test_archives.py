@@ -16,7 +16,7 @@ import pytest
 
 from transformer_tf.errors import DataError
 from transformer_tf.text.corpora import archives
-from transformer_tf.text.corpora.archives import open_text, unpack_member
+from transformer_tf.text.corpora.archives import open_text
 
 TEXT = "".join(f"Zeile {i} {'ä' * (i % 41)}\n" for i in range(3011)).encode() + b"no line end"
 OTHER = b"another text\n"
@@ -220,25 +220,3 @@ def test_a_pipe(tmp_path: Path) -> None:
 
     assert read(path) == TEXT
     writer.join()
-
-
-@pytest.mark.parametrize("suffix", [".zip", ".tar.gz"])
-def test_unpack_member(suffix: str, tmp_path: Path) -> None:
-    archive = write_archive(tmp_path / f"en{suffix}", {"data/en/en.bin": TEXT, "README": OTHER})
-    destination = tmp_path / "out.bin"
-    destination.write_bytes(b"old")
-    unpack_member(archive, "en.bin", destination)
-
-    assert destination.read_bytes() == TEXT
-    assert sorted(os.listdir(tmp_path)) == [archive.name, "out.bin"]
-
-
-def test_an_unpacked_member_is_complete_or_absent(low_limit: int, tmp_path: Path) -> None:
-    destination = tmp_path / "out.bin"
-    archive = write_archive(tmp_path / "en.tar.gz", {"c": OTHER})
-    assert "no member" in error_of(lambda: unpack_member(archive, "de.bin", destination))
-    assert "Cannot write" in error_of(lambda: unpack_member(archive, "c", tmp_path / "no" / "c"))
-
-    write_archive(archive, {"en.bin": bytes(20 * low_limit)})
-    assert "unpacks to more" in error_of(lambda: unpack_member(archive, "en.bin", destination))
-    assert os.listdir(tmp_path) == ["en.tar.gz"]

@@ -208,7 +208,6 @@ def test_reserved_characters_have_readable_labels(tokenizer, tmp_path):
 def test_the_tokenizer_imports_neither_bpemb_nor_gensim():
     code = (
         "import sys, transformer_tf.text.tokenization.tokenizer\n"
-        "import transformer_tf.text.tokenization.vectors\n"
         "unwanted = {'bpemb', 'gensim', 'pooch', 'requests', 'tqdm', 'filelock'}\n"
         "print(sorted(unwanted & set(sys.modules)))"
     )

@@ -7,7 +7,6 @@ import contextlib
 import gzip
 import io
 import lzma
-import shutil
 import tarfile
 import zipfile
 import zlib
@@ -16,7 +15,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from transformer_tf.errors import DataError, one_line
-from transformer_tf.utils.files import atomic_write
 
 MAX_UNPACKED_RATIO = 100  # text compresses to 1/10 or more, a decompression bomb to 1/1000
 MIN_LIMIT_BYTES = 64 << 20  # every file may unpack to this size
@@ -67,28 +65,6 @@ def open_text(path: Path | str) -> io.BufferedReader:
         except _DAMAGE as error:
             raise _unreadable(packed, error) from error
         return io.BufferedReader(_Reader(source, packed, limit, opened.pop_all()), _BUFFER_BYTES)
-
-
-def unpack_member(archive: Path, member_name: str, destination: Path) -> None:
-    """Writes one member of an archive to a file, which appears only when complete.
-
-    Args:
-        archive: A `.zip` or a `.tar`, compressed or not.
-        member_name: The name of the member; its folders can be left out.
-        destination: The file to write, in an existing folder. An existing file is replaced.
-
-    Raises:
-        DataError: As in `open_text`, or if the file cannot be written.
-    """
-    try:
-        with (
-            open_text(archive / member_name) as source,
-            atomic_write(destination) as partial,
-            partial.open("xb") as file,
-        ):
-            shutil.copyfileobj(source, file, _BUFFER_BYTES)
-    except OSError as error:
-        raise DataError(f"Cannot write {destination} ({error.strerror or error})") from error
 
 
 def _open_member(archive: Path, name: str, opened: contextlib.ExitStack) -> IO[bytes]:
