@@ -57,6 +57,7 @@ def build_model(
 
     model = Transformer(
         **dataclasses.asdict(config.model),
+        max_length=config.data.max_length + 2,  # start and end
         source_vocab_size=source.vocab_size,
         target_vocab_size=target.vocab_size,
         dtype=precision or config.training.precision,

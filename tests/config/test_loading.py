@@ -108,6 +108,7 @@ REFUSED = [
     (["training.max_epochs=2.5"], "training.max_epochs"),
     (["training.max_epochs=true"], "training.max_epochs"),
     (["training.max_epochs=0"], "training.max_epochs"),
+    (["model.position=learned", "data.max_length=50"], "decoding.max_length"),
     (["training.tokens_per_batch=50"], "training.tokens_per_batch"),
     (["training.seed=-1"], "training.seed"),
     (["training.seed=5000000000"], "training.seed"),

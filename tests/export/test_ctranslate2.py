@@ -37,7 +37,7 @@ def folders(request, tmp_path_factory):
     keras.utils.set_random_seed(5)
     folder = tmp_path_factory.mktemp("checkpoint")
     changes = ["model.num_layers=2", "model.d_model=24", "model.num_heads=2", "model.d_ff=48",
-               "decoding.max_length=20", "data.max_length=30", "model.max_length=40"]  # fmt: skip
+               "decoding.max_length=20", "data.max_length=30"]  # fmt: skip
     if request.param != "post-norm":
         changes += ["model.pre_norm=true", "model.position=learned", "model.num_decoder_layers=3"]
     config = load_config(None, changes)

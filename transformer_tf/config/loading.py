@@ -103,6 +103,8 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
         for section in ("model", "tokenizer")
         for name, value in vars(getattr(saved, section)).items()
     }
+    if saved.model.position == "learned":
+        sizes["data.max_length"] = saved.data.max_length
     config = _make_config({"data.slots": saved.data.slots, **sizes, **values})
     for key, kept in sizes.items():
         section, name = key.split(".")

@@ -132,9 +132,10 @@ class ModelConfig(Section, name="model"):
         "is, too, with a shared tokenizer; or `none`.",
     )
     position: Literal["sinusoidal", "learned"] = key(
-        "sinusoidal", "`sinusoidal` or `learned` positional encodings."
+        "sinusoidal",
+        "`sinusoidal` or `learned` positional encodings; learned ones for the data.max_length "
+        "sub-words, start and end of a sentence.",
     )
-    max_length: PositiveInt = key(512, "Number of `learned` positions.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -375,17 +376,16 @@ class Config:
             raise ConfigError("model.tie_embeddings=all needs tokenizer.shared=true")
         self._check_files()
         self._check_mix()
-        longest = max(self.data.max_length, self.decoding.max_length) + 2  # start and end
-        if model.position == "learned" and model.max_length < longest:
+        longest = self.data.max_length + 2  # start and end
+        if model.position == "learned" and self.decoding.max_length > longest:
             raise ConfigError(
-                f"model.max_length must be at least {longest}, the longest sentence of "
-                f"data.max_length and decoding.max_length with start and end, "
-                f"not {model.max_length}"
+                "decoding.max_length must be at most data.max_length + 2 with "
+                f"model.position=learned, {longest}, not {self.decoding.max_length}"
             )
-        if self.data.max_length + 2 > self.training.tokens_per_batch:
+        if longest > self.training.tokens_per_batch:
             raise ConfigError(
                 "training.tokens_per_batch must hold at least one sentence of data.max_length + 2 "
-                f"= {self.data.max_length + 2} tokens, not {self.training.tokens_per_batch}"
+                f"= {longest} tokens, not {self.training.tokens_per_batch}"
             )
 
     def _check_alignment(self) -> None:
