@@ -129,7 +129,7 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             for name in (
                 *("beam_size", "length_penalty", "min_length"),
                 *("max_length", "max_length_ratio", "top_k", "top_p", "seed", "recase"),
-                "check_slots",
+                *("check_slots", "split_sentences"),
             )
         },
         "alignment_heads": AlignmentHeads(
