@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from transformer_tf.attention_maps.alignments import (
     QUERIES,
-    AlignmentHeads,
     Link,
     Query,
     link_words,
     mean_of_heads,
 )
-from transformer_tf.config import load_saved_config
+from transformer_tf.config import AlignmentHeads, load_saved_config
 from transformer_tf.errors import ConfigError
 from transformer_tf.text.corpora.phrasebook import Phrase, load_phrasebook
 from transformer_tf.translator import Translator
@@ -127,15 +126,12 @@ def measure_alignments(folder: Path) -> Iterator[dict[str, Any]]:
         _Measured(translator, [phrase for phrase in phrases if phrase.split == split])
         for split in ("validation", "test")
     )
-    options = translator.options
-    configured = AlignmentHeads(
-        options.alignment_layer, options.alignment_heads, options.alignment_query
-    )
+    configured = translator.options.alignment
     best, _ = choose_heads(validation.weights, validation.sure, validation.possible)
-    for name, heads in (("configured", configured), ("best", best)):
+    for name, heads in ("configured", configured), ("best", best):
         yield {
             "choice": name,
-            **dataclasses.asdict(heads),
+            "decoding.alignment": dataclasses.asdict(heads) if heads else None,
             "validation": validation.error(heads),
             "test": test.error(heads),
         }
@@ -153,9 +149,10 @@ class _Measured:
         self.sure = [phrase.sure for phrase in phrases]
         self.possible = [phrase.possible for phrase in phrases]
 
-    def error(self, heads: AlignmentHeads) -> float:
+    def error(self, heads: AlignmentHeads | None) -> float:
         """Returns the alignment error rate of some heads."""
-        found = [link_words(mean_of_heads(pair, heads)) for pair in self.weights[heads.query]]
+        query = heads.query if heads else "output"
+        found = [link_words(mean_of_heads(pair, heads)) for pair in self.weights[query]]
         return alignment_error_rate(found, self.sure, self.possible)
 
 

@@ -33,7 +33,6 @@ class System:
     Attributes:
         name: Its name in the table.
         kind: `ours`, `tutorial` or `ctranslate2`.
-        backend: The backend of Keras.
         quantization: The weight format of CTranslate2.
         threads: Number of batches that CTranslate2 translates at a time, with one thread each; 0
             for its defaults.
@@ -41,7 +40,6 @@ class System:
 
     name: str
     kind: str
-    backend: str = "tensorflow"
     quantization: str | None = None
     threads: int = 0
 
@@ -67,8 +65,7 @@ class Workload:
 
 THREADS = available_cpus()
 SYSTEMS = (
-    System("ours, TensorFlow", "ours"),
-    System("ours, JAX", "ours", "jax"),
+    System("ours", "ours"),
     System("tutorial's loop", "tutorial"),
     System("CTranslate2 float32", "ctranslate2", threads=THREADS),
     System("CTranslate2 int8", "ctranslate2", quantization="int8", threads=THREADS),
@@ -76,19 +73,6 @@ SYSTEMS = (
 )
 WORKLOADS = (
     Workload("batch 1, greedy", 100, {"batch_size": 1, "beam_size": 1}, True, short=20),
-    Workload(
-        "batch 1, greedy, 128 tokens",
-        6,
-        {
-            "batch_size": 1,
-            "beam_size": 1,
-            "max_length": 128,
-            "min_length": 127,
-            "max_length_ratio": 128.0,
-        },
-        True,
-        short=1,
-    ),
     Workload("batch 64, greedy", 2000, {"batch_size": 64, "beam_size": 1}),
     Workload("batch 32, beam 4", 1000, {"batch_size": 32, "beam_size": 4}),
 )
@@ -103,18 +87,17 @@ def measure_decoding(folder: Path, rounds: int) -> Iterator[dict[str, Any]]:
 
     Yields:
         For each workload and system the target tokens per second, and the speed of this package
-        with TensorFlow relative to it.
+        relative to it.
 
     Raises:
         TransformerTFError: If a module is not installed or a system does not start.
     """
     if rounds < 1:
         raise TransformerTFError(f"--rounds must be at least 1, not {rounds}")
-    for module in ("ctranslate2", "jax"):
-        if find_spec(module) is None:
-            raise TransformerTFError(
-                f'The benchmark needs {module}: python -m pip install -e ".[benchmark,jax]"'
-            )
+    if find_spec("ctranslate2") is None:
+        raise TransformerTFError(
+            'The benchmark needs ctranslate2: python -m pip install -e ".[benchmark]"'
+        )
     from transformer_tf.export.ctranslate2 import export_ctranslate2
 
     tokenizer = Tokenizer.load(folder / SOURCE_MODEL)
@@ -130,9 +113,7 @@ def measure_decoding(folder: Path, rounds: int) -> Iterator[dict[str, Any]]:
         for system in SYSTEMS:
             source = exported[system.quantization] if system.kind == "ctranslate2" else folder
             command = ["benchmarks.decode_worker", system.kind, source]
-            process = WorkerProcess(
-                system.name, [*command, system.threads], {"KERAS_BACKEND": system.backend}
-            )
+            process = WorkerProcess(system.name, [*command, system.threads])
             workers[system] = stack.enter_context(process)
         for workload in WORKLOADS:
             yield from _measure(workload, workers, sentences, rounds)

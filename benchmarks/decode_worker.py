@@ -23,15 +23,10 @@ Translate = Callable[[Sentences, DecodingConfig], int]
 
 
 def ours(folder: Path, threads: int) -> Translate:
-    """This package."""
-    from transformer_tf.utils.startup import import_keras_quietly
+    """This package, with the NumPy engine."""
+    from transformer_tf.translator import Translator
 
-    import_keras_quietly()
-    from transformer_tf.checkpoint import load_checkpoint
-    from transformer_tf.decoding.engine import KerasEngine
-
-    _, model, _, target = load_checkpoint(folder)
-    engine = KerasEngine(model, target.start_id, target.end_id)
+    engine = Translator.load(folder).engine
     return lambda sentences, options: count(engine.search(sentences, options))
 
 
@@ -44,16 +39,8 @@ def tutorial(folder: Path, threads: int) -> Translate:
     from transformer_tf.checkpoint import load_checkpoint
 
     _, model, _, target = load_checkpoint(folder)
-    functions = {
-        until_end: make_translate(model, target.start_id, target.end_id, 128, until_end)
-        for until_end in (True, False)
-    }
-
-    def translate(sentences: Sentences, options: DecodingConfig) -> int:
-        function = functions[options.min_length == 0]
-        return sum(len(function(sentence)) for sentence in sentences)
-
-    return translate
+    translate = make_translate(model, target.start_id, target.end_id, 128)
+    return lambda sentences, options: sum(len(translate(sentence)) for sentence in sentences)
 
 
 def ctranslate2(folder: Path, threads: int) -> Translate:
@@ -75,7 +62,6 @@ def ctranslate2(folder: Path, threads: int) -> Translate:
             beam_size=options.beam_size,
             length_penalty=options.length_penalty if options.beam_size > 1 else 0,
             max_decoding_length=options.max_length,
-            min_decoding_length=options.min_length,
         )
         return sum(len(result.hypotheses[0]) + 1 for result in results)
 

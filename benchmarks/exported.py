@@ -41,10 +41,9 @@ class System:
 GREEDY = ("decoding.beam_size=1",)
 SYSTEMS = (
     System("this package, greedy", "checkpoint", GREEDY),
-    System("SavedModel, greedy", "saved-model", GREEDY),
+    System("SavedModel, greedy", "saved-model"),
     System("ONNX Runtime, greedy", "onnx"),
     System("this package, as the checkpoint says", "checkpoint"),
-    System("SavedModel, as the checkpoint says", "saved-model"),
 )
 
 
@@ -83,7 +82,7 @@ def measure_exported(folder: Path, example: Path, rounds: int) -> Iterator[dict[
             if system.kind != "checkpoint":
                 folders[system] = Path(name) / str(number)
             if system.kind == "saved-model":
-                export_saved_model(folder, folders[system], system.overrides)
+                export_saved_model(folder, folders[system])
             elif system.kind == "onnx":
                 export_onnx(folder, folders[system])
         measured: dict[System, list[dict[str, float]]] = {system: [] for system in SYSTEMS}

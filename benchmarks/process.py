@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,12 +20,9 @@ class WorkerProcess:
     Args:
         name: The name of the process in errors.
         command: The module and its arguments.
-        environment: Additional environment variables.
     """
 
-    def __init__(
-        self, name: str, command: Sequence[object], environment: Mapping[str, str] | None = None
-    ):
+    def __init__(self, name: str, command: Sequence[object]):
         self.name = name
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -36,7 +32,6 @@ class WorkerProcess:
             stderr=self._log,
             text=True,
             cwd=Path(__file__).resolve().parent.parent,  # where Python finds `benchmarks`
-            env={**os.environ, **(environment or {})},
         )
 
     def ask(self, question: Any) -> Any:

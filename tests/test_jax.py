@@ -72,9 +72,8 @@ def test_searches_find_the_same_under_jax(checkpoint):
     )
     sentences = [f"I see {n} red cars." for n in range(40)]
     searches: list[dict] = [
-        {"scores": True},
-        {"scores": True, "temperature": 1.0, "seed": 5, "top_k": 20},
-        {"beam_size": 3, "n_best": 2},
+        {},
+        {"prefixes": ["Ich sehe"] * 40},
     ]
     result = run("-c", code, checkpoint, json.dumps(sentences), json.dumps(searches))
     assert result.returncode == 0, result.stderr

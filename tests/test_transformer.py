@@ -140,36 +140,26 @@ def test_encode_then_decode_equals_call(model, inputs):
 
 
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
-def test_steps_equal_one_pass(changes, inputs):
-    """One token at a time with a cache; the second hypothesis has other tokens."""
+@pytest.mark.parametrize("grows", [False, True], ids=["cache of full size", "cache that grows"])
+def test_steps_equal_one_pass(changes, grows, inputs):
+    """One token at a time, with cached keys and values."""
     model = make_model(**changes)
     inputs["source"] = np.minimum(inputs["source"], model.source_vocab_size - 1)
     logits = model(inputs)
-    beam, target = 2, inputs["target_input"]
     cross_cache = model.encode_for_search(inputs["source"])
     table = np.asarray(model.target_embedding.position_table(TARGET_LEN))
-    cache = model.decoder.new_cache(BATCH, TARGET_LEN * beam)
+    cache = model.decoder.new_cache(BATCH, 0 if grows else TARGET_LEN)
     for position in range(TARGET_LEN):
-        own = np.arange(TARGET_LEN * beam)[None] // beam <= position
-        mine = own & (np.arange(TARGET_LEN * beam)[None] % beam == np.arange(beam)[:, None])
-        token = np.stack([target[:, position], np.ones(BATCH, "int32")], axis=1)
+        cached = np.arange(TARGET_LEN)[None, None, None] <= position
         step_logits, cache = model.step(
-            token, table[[position]][None], cross_cache, cache, position * beam, mine[None, None]
+            inputs["target_input"][:, [position]],
+            table[[position]][None],
+            cross_cache,
+            cache,
+            None if grows else position,
+            None if grows else cached,
         )
-        np.testing.assert_allclose(step_logits[:, 0], logits[:, position], atol=1e-5)
-
-
-def test_steps_with_a_cache_that_grows(model, inputs):
-    logits = model(inputs)
-    cross_cache = model.encode_for_search(inputs["source"])
-    table = np.asarray(model.target_embedding.position_table(TARGET_LEN))
-    cache = model.decoder.new_cache(BATCH, 0)
-    for position in range(TARGET_LEN):
-        token = inputs["target_input"][:, [position]]
-        step_logits, cache = model.step(
-            token, table[[position]][None], cross_cache, cache, cache_index=None
-        )
-        np.testing.assert_allclose(step_logits[:, 0], logits[:, position], atol=1e-5)
+        np.testing.assert_allclose(step_logits, logits[:, position], atol=1e-5)
     assert cache[0]["key"].shape[2] == TARGET_LEN
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from transformer_tf.attention_maps.attention_scores import Attention
-    from transformer_tf.text.segments import Translation
     from transformer_tf.transformer import Transformer
+    from transformer_tf.translation import Translation
     from transformer_tf.translator import Translator
 
 __all__ = ["Attention", "Transformer", "Translation", "Translator", "__version__"]
@@ -22,7 +22,7 @@ __version__ = "0.2.0"
 _MODULES = {
     "Attention": "transformer_tf.attention_maps.attention_scores",
     "Transformer": "transformer_tf.transformer",
-    "Translation": "transformer_tf.text.segments",
+    "Translation": "transformer_tf.translation",
     "Translator": "transformer_tf.translator",
 }
 

@@ -112,7 +112,7 @@ def load_checkpoint(
         ConfigError: If an override is invalid or belongs to another section.
     """
     config, weights, source, target = open_checkpoint(folder, overrides)
-    model = build_model(config, source, target, config.decoding.precision)
+    model = build_model(config, source, target, "float32")
     load_weights(model, weights)
     return config, model, source, target
 
@@ -277,7 +277,9 @@ def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is not a checkpoint: there is no such folder")
     if not (folder / CONFIG_FILE).is_file():
-        raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}")
+        inside = sorted(str(path.parent) for path in folder.glob(f"*/{CONFIG_FILE}"))
+        hint = f"; it contains {', '.join(inside)}" if inside else ""
+        raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}{hint}")
 
 
 def _find_pair(folder: Path, source: str | None, target: str | None) -> Path:

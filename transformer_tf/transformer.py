@@ -278,25 +278,25 @@ class Transformer(keras.Model):
     def step(
         self, token, positions, cross_attention_cache, cache, cache_index, attention_mask=None
     ):
-        """Computes the logits of the next token of each hypothesis of a search.
+        """Computes the logits of the next token of each translation.
 
         They equal the last logits of `decode`. The keys and values of earlier positions come from
         the cache.
 
         Args:
-            token: Integer tensor `(batch, beam_size)`, the newest token of each hypothesis; at the
-                first step the start token.
-            positions: Tensor `(batch, 1, d_model)`, the positional encoding of each token: rows of
+            token: Integer tensor `(batch, 1)`, the newest token of each translation; at the first
+                step the start token.
+            positions: Tensor `(1, 1, d_model)`, the positional encoding of the token: a row of
                 `target_embedding.position_table`.
             cross_attention_cache: The result of `encode_for_search`.
             cache: The result of `decoder.new_cache` or of the last `step`.
-            cache_index: Index in the cache at which to write the keys and values of the
-                `beam_size` tokens; an int or a scalar tensor. With None they are appended.
-            attention_mask: Boolean tensor `(batch, 1, beam_size, cache_length)`: True for the cache
-                entries of each hypothesis, its newest token included. None for all entries.
+            cache_index: Index in the cache at which to write the keys and values of the token; an
+                int or a scalar tensor. With None they are appended.
+            attention_mask: Boolean tensor `(batch, 1, 1, cache_length)`: True for the tokens that
+                are cached, the newest included. None for all entries.
 
         Returns:
-            `float32` logits `(batch, beam_size, target_vocab_size)`, and the new cache.
+            `float32` logits `(batch, target_vocab_size)`, and the new cache.
         """
         hidden, cache = self.decoder.step(
             self.target_embedding(token, positions=positions),
@@ -306,9 +306,7 @@ class Transformer(keras.Model):
             attention_mask,
             cross_attention_cache["mask"],
         )
-        # Flatten to a matrix: for a product with a 3D tensor, backends copy the weights.
-        logits = self.project(ops.reshape(hidden, (-1, self.d_model)))
-        return ops.reshape(logits, (-1, token.shape[1], self.target_vocab_size)), cache
+        return self.project(hidden[:, 0]), cache
 
     def get_config(self):
         return {

@@ -5,44 +5,42 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from transformer_tf.attention_maps.alignments import (
-    AlignmentHeads,
-    Query,
-    align_words,
-    attention_of_words,
-    most_attended,
-)
+from transformer_tf import checkpoint
+from transformer_tf.attention_maps.alignments import Query, align_words, attention_of_words
 from transformer_tf.attention_maps.attention_scores import Attention
-from transformer_tf.config import Config, DecodingConfig
+from transformer_tf.config import AlignmentHeads, Config, DecodingConfig
+from transformer_tf.decoding.hypothesis import Engine, Hypothesis
+from transformer_tf.decoding.numpy_engine import NumpyEngine
 from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.normalization import normalize_text
-from transformer_tf.text.segments import (
-    Segment,
-    Translation,
-    join_translations,
-    list_of_strings,
-    read_segments,
-)
-from transformer_tf.text.slots import Slots, fill, keeps_slots, make_slots
+from transformer_tf.text.segments import Segment, list_of_strings, read_segments
+from transformer_tf.text.slots import Slots, keeps_slots, make_slots
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.translation import (
+    Step,
+    Translation,
+    fill_slots,
+    join_translations,
+    restore_capitals,
+    restore_spelling,
+    to_one_line,
+)
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.startup import import_keras_quietly
 from transformer_tf.weights import model_weights
 
 if TYPE_CHECKING:  # importing this module must not import Keras
-    from transformer_tf.decoding.hypothesis import Engine, Hypothesis
     from transformer_tf.transformer import Transformer
 
-EngineName = Literal["auto", "numpy", "keras", "ctranslate2"]
-ATTEND_BATCH_SIZE = 256  # bounds the memory of the attention scores
+EngineName = Literal["numpy", "keras", "ctranslate2"]
+ATTEND_BLOCK_SIZE = 256  # bounds the memory of the attention scores
 
 
 class Translator:
@@ -87,57 +85,41 @@ class Translator:
 
     @classmethod
     def load(
-        cls, folder: str | Path, overrides: Sequence[str] = (), engine: EngineName = "auto"
+        cls, folder: str | Path, overrides: str | Sequence[str] = (), engine: EngineName = "numpy"
     ) -> Translator:
         """Loads a translator from a checkpoint: weights, configuration and tokenizers.
 
         Args:
             folder: The folder of the checkpoint.
-            overrides: Strings `decoding.key=value` that change its search options.
-            engine: `"numpy"` starts in a fraction of a second, `"keras"` in seconds. Both find the
-                same translations. `"auto"` uses NumPy, except for options that only Keras
-                supports: sampling, and precisions other than float32. `"ctranslate2"` needs a
-                folder that `export_ctranslate2` wrote.
+            overrides: A string `decoding.key=value`, or several, that change its search options.
+            engine: `"numpy"` starts in a fraction of a second. `"keras"` has greedy search only.
+                `"ctranslate2"` needs a folder that `export_ctranslate2` wrote.
 
         Raises:
             CheckpointError: If the checkpoint is missing, incomplete or damaged.
-            ConfigError: If an override is invalid, the engine is unknown, or it does not support
-                an option.
+            ConfigError: If an override is invalid or the engine is unknown.
         """
         if engine not in get_args(EngineName):
             raise ConfigError(
                 f"engine must be one of {', '.join(get_args(EngineName))}, not {engine}"
             )
         folder = Path(folder)
+        overrides = [overrides] if isinstance(overrides, str) else overrides
         if engine == "ctranslate2":
             from transformer_tf.decoding.ctranslate2_engine import open_ctranslate2
 
             return cls._with_settings(*open_ctranslate2(folder, overrides))
-        from transformer_tf import checkpoint
-
-        config, weights, source, target = checkpoint.open_checkpoint(folder, overrides)
-
-        @functools.cache
-        def load_keras_engine() -> Engine:
+        if engine == "keras":
             import_keras_quietly()
-            from transformer_tf.decoding.engine import KerasEngine
+            from transformer_tf.decoding.keras_engine import KerasEngine
 
-            model = checkpoint.build_model(config, source, target, config.decoding.precision)
-            checkpoint.load_weights(model, weights)
-            return KerasEngine(model, target.start_id, target.end_id)
-
-        loaded: Engine
-        if engine == "keras" or (engine == "auto" and config.decoding.precision != "float32"):
-            loaded = load_keras_engine()
-        else:
-            from transformer_tf.decoding.numpy_engine import NumpyEngine, check_supported
-
-            if engine == "numpy":
-                check_supported(config.decoding)
-            model = checkpoint.load_numpy_model(config, weights, source, target)
-            fallback = load_keras_engine if engine == "auto" else None
-            loaded = NumpyEngine(model, target.start_id, target.end_id, fallback=fallback)
-        return cls._with_settings(loaded, config, source, target)
+            config, keras_model, source, target = checkpoint.load_checkpoint(folder, overrides)
+            keras_engine = KerasEngine(keras_model, target.start_id, target.end_id)
+            return cls._with_settings(keras_engine, config, source, target)
+        config, weights, source, target = checkpoint.open_checkpoint(folder, overrides)
+        model = checkpoint.load_numpy_model(config, weights, source, target)
+        numpy_engine = NumpyEngine(model, target.start_id, target.end_id)
+        return cls._with_settings(numpy_engine, config, source, target)
 
     @classmethod
     def from_model(
@@ -153,8 +135,6 @@ class Translator:
             source: The source tokenizer.
             target: The target tokenizer.
         """
-        from transformer_tf.decoding.numpy_engine import NumpyEngine
-
         copy = NumpyTransformer(model_weights(model), model.num_heads, model.pre_norm, model.pad_id)
         engine = NumpyEngine(copy, target.start_id, target.end_id)
         return cls._with_settings(engine, config, source, target)
@@ -172,39 +152,65 @@ class Translator:
             engine, source, target, config.decoding, config.data.max_length, languages, slots
         )
 
-    def translate(self, texts: str | Iterable[str], **arguments: Any) -> Any:
+    def translate(
+        self,
+        texts: str | Iterable[str],
+        *,
+        prefixes: Iterable[str] | None = None,
+        beam_size: int | None = None,
+        n_best: int | None = None,
+        length_penalty: float | None = None,
+        max_length: int | None = None,
+        split_sentences: bool | None = None,
+    ) -> Any:
         """Translates one text or a list of texts.
 
         Args:
             texts: A text, or a list of texts.
-            **arguments: The other arguments of `search`, such as `beam_size=4`.
+            prefixes: As in `search`, like the options below.
+            beam_size: Number of hypotheses in beam search.
+            n_best: Number of translations of each text, at most `beam_size`.
+            length_penalty: Exponent of the length penalty.
+            max_length: Maximum number of sub-words of a translation.
+            split_sentences: Whether to translate the sentences of a text one by one.
 
         Returns:
             A string for one text, a list of strings for a list. With `n_best` above 1, each text
             has a list of translations, the best first.
 
         Raises:
-            TypeError: If `texts` is neither, or an option does not exist.
-            ValueError: If the numbers of texts and prefixes differ.
-            ConfigError: If an option is out of range or has no effect.
+            TypeError, ValueError, ConfigError: As in `search`.
         """
-        if isinstance(texts, str):
-            return self.translate([texts], **arguments)[0]
-        if not isinstance(texts, Iterable):
-            raise TypeError(f"`texts` must be a string or a list of strings. Received: {texts!r}")
-        found = self.search(texts, **arguments)
-        if arguments.get("n_best", self.options.n_best) == 1:
-            return [translations[0].text for translations in found]
-        return [[translation.text for translation in translations] for translations in found]
+        one = isinstance(texts, str)
+        found = self.search(
+            [texts] if isinstance(texts, str) else texts,
+            prefixes=prefixes,
+            beam_size=beam_size,
+            n_best=n_best,
+            length_penalty=length_penalty,
+            max_length=max_length,
+            split_sentences=split_sentences,
+        )
+        several = (self.options.n_best if n_best is None else n_best) > 1
+        said = [
+            [translation.text for translation in translations] if several else translations[0].text
+            for translations in found
+        ]
+        return said[0] if one else said
 
     def search(
         self,
         texts: Iterable[str],
+        *,
         prefixes: Iterable[str] | None = None,
+        alignment: bool = False,
         on_cut: Callable[[str, int], None] | None = None,
         progress: bool = False,
-        first_number: int = 0,
-        **options: Any,
+        beam_size: int | None = None,
+        n_best: int | None = None,
+        length_penalty: float | None = None,
+        max_length: int | None = None,
+        split_sentences: bool | None = None,
     ) -> list[list[Translation]]:
         """Searches for translations of texts, with their scores.
 
@@ -215,25 +221,32 @@ class Translator:
         Args:
             texts: The texts.
             prefixes: The first words of each translation, "" for none.
+            alignment: Whether to align the words of each translation with those of its text.
             on_cut: Called with each text that is too long for the model, and its number of
                 segments.
             progress: Whether to show a progress bar on stderr, if it is a terminal.
-            first_number: Number of the first text. Random draws depend on a text's number, so for
-                a part of a longer list, give the index of its first text.
-            **options: Changes to `self.options` for this call, such as `beam_size=4`.
+            beam_size: Number of hypotheses; like the options below, by default that of `options`.
+            n_best: Number of translations of each text, at most `beam_size`.
+            length_penalty: In beam search, log-probabilities are divided by ((5 + length) / 6) to
+                this power.
+            max_length: Maximum number of sub-words of a translation.
+            split_sentences: Whether to translate the sentences of a text one by one.
 
         Returns:
             For each text its `n_best` translations, the best first.
 
         Raises:
-            TypeError: If an argument is not a list of strings, or an option does not exist.
+            TypeError: If an argument is not a list of strings.
             ValueError: If the numbers of texts and prefixes differ.
-            ConfigError: If an option is out of range or has no effect, or if it is `precision`,
-                which is fixed when a translator is loaded.
+            ConfigError: If an option has a wrong type or is out of range.
         """
-        settings = self.options.change(**options)
-        if settings.precision != self.options.precision:
-            raise ConfigError("decoding.precision cannot change after a translator is loaded")
+        options = self._options(
+            beam_size=beam_size,
+            n_best=n_best,
+            length_penalty=length_penalty,
+            max_length=max_length,
+            split_sentences=split_sentences,
+        )
         texts = list_of_strings("texts", texts)
         prefixes = [""] * len(texts) if prefixes is None else list_of_strings("prefixes", prefixes)
         if len(prefixes) != len(texts):
@@ -241,31 +254,23 @@ class Translator:
                 "There must be one prefix for each text. "
                 f"Received: {len(texts)} texts, {len(prefixes)} prefixes"
             )
-        segments_of = []
-        for number, (text, prefix) in enumerate(zip(texts, prefixes, strict=True), first_number):
-            segments_of.append(self._read(text, settings, prefix, number))
-            if on_cut and len(segments_of[-1]) > 1 and not self.fits(text):
-                on_cut(text, len(segments_of[-1]))
-        segments = [segment for group in segments_of for segment in group]
-        with contextlib.ExitStack() as stack:
-            update = None
-            if progress:
-                from tqdm import tqdm  # imported only if needed: it takes 40 ms
-
-                # None disables the bar unless stderr is a terminal.
-                bar = tqdm(total=len(segments), desc="translating", unit="line", disable=None)
-                update = stack.enter_context(bar).update
-            hypotheses = self._find(segments, settings, any(prefixes), update)
-        translations = self._write(segments, hypotheses, settings)
-        return [
-            join_translations(group, [next(translations) for _ in group]) for group in segments_of
+        groups = [
+            self._read(text, options, prefix) for text, prefix in zip(texts, prefixes, strict=True)
         ]
+        for text, group in zip(texts, groups, strict=True):
+            if on_cut and len(group) > 1 and not self.fits(text):
+                on_cut(text, len(group))
+        segments = [segment for group in groups for segment in group]
+        with _progress_bar(len(segments), progress) as update:
+            found = self._find(segments, options, update)
+        written = iter(self._write(segments, found, options, alignment))
+        return [join_translations(group, [next(written) for _ in group]) for group in groups]
 
     def fits(self, text: str) -> bool:
         """Returns whether a text is one segment: not empty, and short enough for the model."""
-        return len(self._read(text, dataclasses.replace(self.options, split_sentences=False))) == 1
+        return len(self._read(text, self._options(split_sentences=False))) == 1
 
-    def attend(self, text: str, number: int = 0) -> Attention:
+    def attend(self, text: str, *, beam_size: int | None = None) -> Attention:
         """Translates a text and returns the attention scores of every layer and head.
 
         The text must fit in one segment; `decoding.split_sentences` is ignored. The scores come
@@ -274,42 +279,34 @@ class Translator:
 
         Args:
             text: A text.
-            number: Number of the text; random draws depend on it.
+            beam_size: As in `search`.
 
         Raises:
             TransformerTFError: If the text is empty or too long.
         """
-        options = dataclasses.replace(
-            self.options, n_best=1, split_sentences=False, alignment=False
-        )
-        segments = self._read(text, options, number=number)
+        options = self._options(beam_size=beam_size, n_best=1, split_sentences=False)
+        segments = self._read(text, options)
         if len(segments) != 1:
             raise TransformerTFError(
                 f"Attention is shown for one sentence of at most {self.max_source_length} sub-words"
                 if segments
                 else "There is no attention to show for an empty sentence"
             )
-        (segment,), tokenizer = segments, self.target_tokenizer
+        (segment,), tokenizer, heads = segments, self.target_tokenizer, options.alignment
         found = self._find(segments, options)
-        target_ids = found[0][0].ids
-        target_input = [tokenizer.start_id, *target_ids]
-        scores = self.engine.attend([segment.source_ids], [target_input])[0]
-        heads = AlignmentHeads(
-            options.alignment_layer, options.alignment_heads, options.alignment_query
-        )
+        ids = found[0][0].ids
+        target_input = [tokenizer.start_id, *ids]
         return Attention(
             source=normalize_text(text),
-            translation=next(self._write(segments, found, options))[0].text,
-            source_tokens=self._source_tokens(segment.text, segment.source_ids, segment.values),
+            translation=self._write(segments, found, options)[0][0].text,
+            source_tokens=segment.source_tokens(self.source_tokenizer),
             target_input_tokens=tokenizer.tokens(target_input, segment.target_values),
-            target_output_tokens=tokenizer.tokens(
-                [*target_ids, tokenizer.end_id], segment.target_values
-            ),
-            scores=scores,
+            target_output_tokens=tokenizer.tokens([*ids, tokenizer.end_id], segment.target_values),
+            scores=self.engine.attend([segment.source_ids], [target_input])[0],
             source_language=self.languages[0],
             target_language=self.languages[1],
-            alignment_heads=heads.maps(len(scores["cross"])),
-            alignment_query=heads.query,
+            alignment_heads=heads.maps() if heads else (),
+            alignment_query=heads.query if heads else "output",
         )
 
     def attend_words(
@@ -325,16 +322,23 @@ class Translator:
         Yields:
             For each text an array `(num_layers, num_heads, target_words, source_words)`.
         """
-        sources = [self.source_tokenizer.encode_sentence(text) for text in texts]
-        scores = self._cross_attention(list(zip(sources, targets, strict=True)))
-        for text, source, target in zip(texts, sources, targets, strict=True):
-            target_tokens = [*self.target_tokenizer.tokens(target), "<end>"]
-            source_tokens = self._source_tokens(text, source)
-            yield attention_of_words(next(scores), source_tokens, target_tokens, query)
+        tokenizer = self.source_tokenizer
+        segments = [Segment(text, tokenizer.encode_sentence(text)) for text in texts]
+        scores = self._cross_attention(
+            [(segment.source_ids, ids) for segment, ids in zip(segments, targets, strict=True)]
+        )
+        for segment, ids in zip(segments, targets, strict=True):
+            target_tokens = [*self.target_tokenizer.tokens(ids), "<end>"]
+            yield attention_of_words(
+                next(scores), segment.source_tokens(tokenizer), target_tokens, query
+            )
 
-    def _read(
-        self, text: str, options: DecodingConfig, prefix: str = "", number: int = 0
-    ) -> list[Segment]:
+    def _options(self, **changes: Any) -> DecodingConfig:
+        """Returns the search options of a call; None stands for those of the translator."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        return dataclasses.replace(self.options, **given)
+
+    def _read(self, text: str, options: DecodingConfig, prefix: str = "") -> list[Segment]:
         """Splits a text into segments and gives the prefix to the first one."""
         segments = read_segments(
             text,
@@ -342,7 +346,6 @@ class Translator:
             self.max_source_length,
             options.recase,
             options.split_sentences,
-            number,
             self.slots,
         )
         if segments and prefix:
@@ -359,7 +362,6 @@ class Translator:
         self,
         segments: Sequence[Segment],
         options: DecodingConfig,
-        prefixed: bool = False,
         progress: Callable[[int], object] | None = None,
     ) -> list[list[Hypothesis]]:
         """Searches for the `n_best` hypotheses of each segment.
@@ -367,119 +369,121 @@ class Translator:
         If the best one has lost a slot, a beam of twice the size is searched, and its hypotheses
         that kept all slots come first.
         """
-
-        def search(
-            segments: Sequence[Segment],
-            options: DecodingConfig,
-            progress: Callable[[int], object] | None = None,
-        ) -> list[list[Hypothesis]]:
-            return self.engine.search(
-                [segment.source_ids for segment in segments],
-                options,
-                [segment.prefix_ids for segment in segments] if prefixed else None,
-                progress,
-                [segment.number for segment in segments],
-            )
-
-        def loses_slots(segment: Segment, hypothesis: Hypothesis) -> bool:
-            text = self.target_tokenizer.decode(hypothesis.ids)
-            return bool(segment.values) and not keeps_slots(text, len(segment.values))
-
-        found = search(segments, options, progress)
+        found = self._search(segments, options, progress)
         if not options.check_slots or options.beam_size == 1:
             return found
-        pairs = zip(segments, found, strict=True)
-        again = [
-            number for number, (segment, each) in enumerate(pairs) if loses_slots(segment, each[0])
+        lost = [
+            index
+            for index, (segment, hypotheses) in enumerate(zip(segments, found, strict=True))
+            if self._loses_slots(segment, hypotheses[0])
         ]
-        if again:
+        if lost:
             size = 2 * options.beam_size
-            beams = search(
-                [segments[number] for number in again],
-                dataclasses.replace(options, beam_size=size, n_best=size),
-            )
-            for number, beam in zip(again, beams, strict=True):
-                loses = functools.partial(loses_slots, segments[number])
-                found[number] = sorted(beam, key=loses)[: options.n_best]
+            wider = dataclasses.replace(options, beam_size=size, n_best=size)
+            beams = self._search([segments[index] for index in lost], wider)
+            for index, beam in zip(lost, beams, strict=True):
+                loses = functools.partial(self._loses_slots, segments[index])
+                found[index] = sorted(beam, key=loses)[: options.n_best]
         return found
+
+    def _search(
+        self,
+        segments: Sequence[Segment],
+        options: DecodingConfig,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[list[Hypothesis]]:
+        prefixes = [segment.prefix_ids for segment in segments]
+        return self.engine.search(
+            [segment.source_ids for segment in segments],
+            options,
+            prefixes if any(prefixes) else None,
+            progress,
+        )
+
+    def _loses_slots(self, segment: Segment, hypothesis: Hypothesis) -> bool:
+        text = self.target_tokenizer.decode(hypothesis.ids)
+        return bool(segment.values) and not keeps_slots(text, len(segment.values))
 
     def _write(
         self,
         segments: Sequence[Segment],
         found: Sequence[Sequence[Hypothesis]],
         options: DecodingConfig,
-    ) -> Iterator[list[Translation]]:
-        """Yields the translations of each segment."""
-        scores: Iterator[np.ndarray | None] = itertools.repeat(None)
-        if options.alignment or options.replace_unknowns:
-            pairs = [
-                (segment.source_ids, hypothesis.ids)
-                for segment, hypotheses in zip(segments, found, strict=True)
-                for hypothesis in hypotheses
-            ]
-            scores = self._cross_attention(pairs)
+        alignment: bool = False,
+    ) -> list[list[Translation]]:
+        """Converts the hypotheses of each segment to translations."""
+        steps: list[Step] = [fill_slots, to_one_line]
+        if options.restore:
+            steps.append(functools.partial(restore_spelling, self.target_tokenizer))
+        steps.append(restore_capitals)
+        pairs = [
+            (segment.source_ids, hypothesis.ids)
+            for segment, hypotheses in zip(segments, found, strict=True)
+            for hypothesis in hypotheses
+        ]
+        scores = self._cross_attention(pairs) if alignment else None
+        written = []
         for segment, hypotheses in zip(segments, found, strict=True):
-            yield [self._translation(segment, each, options, next(scores)) for each in hypotheses]
+            written.append([self._translation(segment, ids, steps) for ids in hypotheses])
+            if scores is not None:
+                written[-1] = [
+                    self._aligned(translation, segment, next(scores), options.alignment)
+                    for translation in written[-1]
+                ]
+        return written
 
     def _translation(
-        self,
-        segment: Segment,
-        hypothesis: Hypothesis,
-        options: DecodingConfig,
-        scores: np.ndarray | None,
+        self, segment: Segment, hypothesis: Hypothesis, steps: Iterable[Step]
     ) -> Translation:
-        """Converts a hypothesis to text.
-
-        The replacement of unknown tokens and the alignment need its cross-attention scores.
-        """
-        ids, tokenizer = hypothesis.ids, self.target_tokenizer
-        unk_id, tokens = tokenizer.unk_id, tokenizer.tokens(ids, segment.target_values)
-        output_tokens, source_tokens, unknowns, alignment = tokens, [""], None, None
-        if scores is not None:
-            source_tokens = self._source_tokens(segment.text, segment.source_ids, segment.values)
-        if options.replace_unknowns and scores is not None:
-            # Replace each unknown token with the source token that it attends to most.
-            attended = most_attended(scores, source_tokens)[: len(ids)]
-            unknowns = [token for token, id_ in zip(attended, ids, strict=True) if id_ == unk_id]
-            output_tokens = [
-                source_token if id_ == unk_id else token
-                for source_token, id_, token in zip(attended, ids, tokens, strict=True)
-            ]
-        # Byte tokens can spell a line break, but a translation is one line.
-        text = normalize_text(fill(tokenizer.decode(ids, unknowns), segment.target_values))
-        if options.restore:
-            text = tokenizer.restore(text, segment.text)
-        text = segment.restore_case(text)
-        if options.alignment and scores is not None:
-            heads = AlignmentHeads(
-                options.alignment_layer, options.alignment_heads, options.alignment_query
-            )
-            links = align_words(scores, source_tokens, [*output_tokens, "<end>"], heads)
-            # Normalization may have removed words of control characters, which the tokens keep.
-            alignment = [link for link in links if link[1] < len(text.split())]
+        text = self.target_tokenizer.decode(hypothesis.ids)
+        for step in steps:
+            text = step(text, segment)
         return Translation(
             text,
-            tokens,
+            self.target_tokenizer.tokens(hypothesis.ids, segment.target_values),
             hypothesis.score,
             hypothesis.log_prob,
             hypothesis.token_log_probs,
-            alignment,
         )
 
     def _cross_attention(
         self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
     ) -> Iterator[np.ndarray]:
-        """Yields the scores `(num_layers, num_heads, target_len, source_len)` of each pair."""
+        """Yields scores `(num_layers, num_heads, target_len, source_len)` of ids of both sides."""
         start = self.target_tokenizer.start_id
-        for begin in range(0, len(pairs), ATTEND_BATCH_SIZE):
-            batch = pairs[begin : begin + ATTEND_BATCH_SIZE]
-            sources = [source for source, _ in batch]
-            for scores in self.engine.attend(sources, [[start, *target] for _, target in batch]):
+        for begin in range(0, len(pairs), ATTEND_BLOCK_SIZE):
+            block = pairs[begin : begin + ATTEND_BLOCK_SIZE]
+            sources = [source for source, _ in block]
+            for scores in self.engine.attend(sources, [[start, *target] for _, target in block]):
                 yield scores["cross"]
 
-    def _source_tokens(
-        self, text: str, source_ids: Sequence[int], values: Sequence[str] = ()
-    ) -> list[str]:
-        """Returns the source tokens as the text spells them, with start and end."""
-        pieces = self.source_tokenizer.pieces(text, values)[: len(source_ids) - 2]
-        return ["<start>", *pieces, "<end>"]
+    def _aligned(
+        self,
+        translation: Translation,
+        segment: Segment,
+        scores: np.ndarray,
+        heads: AlignmentHeads | None,
+    ) -> Translation:
+        """Adds the alignment to a translation, from its cross-attention."""
+        target_tokens = [*translation.tokens, "<end>"]
+        links = align_words(
+            scores, segment.source_tokens(self.source_tokenizer), target_tokens, heads
+        )
+        # Normalization may have removed words of control characters, which the tokens keep.
+        words = len(translation.text.split())
+        return dataclasses.replace(
+            translation, alignment=[link for link in links if link[1] < words]
+        )
+
+
+@contextlib.contextmanager
+def _progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], object] | None]:
+    """Shows a progress bar on stderr, if it is a terminal, and yields its update."""
+    if not wanted:
+        yield None
+        return
+    from tqdm import tqdm  # imported only if needed: it takes 40 ms
+
+    # None disables the bar unless stderr is a terminal.
+    with tqdm(total=total, desc="translating", unit="line", disable=None) as bar:
+        yield bar.update

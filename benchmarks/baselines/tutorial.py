@@ -10,7 +10,7 @@ from transformer_tf.transformer import Transformer
 
 
 def make_translate(
-    model: Transformer, start_id: int, end_id: int, max_length: int, until_end: bool
+    model: Transformer, start_id: int, end_id: int, max_length: int
 ) -> Callable[[list[int]], list[int]]:
     """Returns a greedy search for one sentence, compiled by `tf.function`.
 
@@ -22,7 +22,6 @@ def make_translate(
         start_id: The token every target starts with.
         end_id: The token that ends a target.
         max_length: Maximum number of tokens.
-        until_end: Whether to stop at the end token.
 
     Returns:
         A function from source ids to target ids without the start token.
@@ -37,7 +36,7 @@ def make_translate(
             logits = model({"source": source, "target_input": target}, training=False)
             token = tf.argmax(logits[0, -1], output_type=tf.int32)
             tokens = tokens.write(position + 1, token)
-            if until_end and token == end_id:
+            if token == end_id:
                 break
         return tokens.stack()[1:]
 

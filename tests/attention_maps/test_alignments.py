@@ -1,42 +1,17 @@
 import numpy as np
-import pytest
 
 from transformer_tf.attention_maps.alignments import (
-    AlignmentHeads,
     attention_of_words,
     link_words,
     mean_of_heads,
-    most_attended,
 )
-from transformer_tf.errors import ConfigError
+from transformer_tf.config import AlignmentHeads
 
 
 def test_each_target_word_is_linked_with_its_most_attended_source_word():
     weights = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.2, 0.1, 0.6]])
     assert link_words(weights) == [(0, 0), (2, 1), (2, 2)]
     assert link_words(np.zeros((3, 0))) == []
-
-
-@pytest.mark.parametrize(
-    ("heads", "expected"),
-    [
-        (AlignmentHeads(3, (1, 5)), [(2, 0), (2, 4)]),
-        (AlignmentHeads(None, (2,)), [(3, 1)]),
-        (AlignmentHeads(3), []),
-        (AlignmentHeads(3, (1, 5), "input"), [(2, 0), (2, 4)]),
-    ],
-)
-def test_the_maps_of_alignment_heads(heads, expected):
-    assert heads.maps(num_layers=4) == expected
-
-
-def test_the_most_attended_source_token_is_neither_start_nor_end():
-    scores = np.zeros((2, 3, 2, 4))
-    scores[..., 0] = 0.9
-    scores[0, :, 0, 1] = 0.3
-    scores[1, 0, 0, 2] = 0.8  # one head of one layer, less than the other on average
-    scores[:, :, 1, 2] = 0.1
-    assert most_attended(scores, ["<start>", "▁a", "b", "<end>"]) == ["▁a", "b"]
 
 
 SOURCE = ["<start>", "▁Gar", "dens", "!", "<end>"]
@@ -66,8 +41,4 @@ def test_mean_of_heads(random):
     weights = random.random((3, 4, 5, 7))
     chosen = mean_of_heads(weights, AlignmentHeads(1, (2, 4)))
     np.testing.assert_allclose(chosen, weights[0, [1, 3]].mean(axis=0))
-    np.testing.assert_allclose(mean_of_heads(weights, AlignmentHeads()), weights[2].mean(axis=0))
-    with pytest.raises(ConfigError, match="alignment_layer must be from 1 to 3, not 4"):
-        mean_of_heads(weights, AlignmentHeads(4))
-    with pytest.raises(ConfigError, match="alignment_heads are from 1 to 4, not 0"):
-        mean_of_heads(weights, AlignmentHeads(1, (0,)))
+    np.testing.assert_allclose(mean_of_heads(weights, None), weights[2].mean(axis=0))

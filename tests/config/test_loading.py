@@ -149,6 +149,14 @@ REFUSED = [
     ([f"data.mix=[{','.join(f'{{files: [a],tag: t{n}}}' for n in range(9))}]"], "data.mix: .* 8"),
     (["decoding.beam_size=["], "decoding.beam_size"),
     (["decoding.n_best=2"], "decoding.n_best"),
+    (["decoding.alignment={heads: [1]}"], "decoding.alignment must be .*layer"),
+    (["decoding.alignment={layer: 1, heads: [1], head: 1}"], "'head' in decoding.alignment"),
+    (["decoding.alignment={layer: 5, heads: [1]}"], "decoding.alignment.layer"),
+    (["decoding.alignment={layer: 1, heads: [9]}"], "decoding.alignment.heads"),
+    (
+        ["decoding.alignment={layer: 3, heads: [1]}", "model.num_decoder_layers=2"],
+        "decoding.alignment.layer",
+    ),
 ]
 
 
@@ -196,12 +204,9 @@ def test_a_configuration_in_code_is_checked():
 
 def test_changed_options_are_checked():
     options = DecodingConfig()
-    assert options.change(beam_size=4, length_penalty=1) == DecodingConfig(4 * 16, 4, 1, 1.0)
     for changes in ({"beam_size": "4"}, {"beam_size": 0}, {"beam_size": None}):
         with pytest.raises(ConfigError, match="decoding.beam_size must be"):
-            options.change(**changes)
-    with pytest.raises(TypeError, match="`beam_size`"):
-        options.change(beam=4)
+            dataclasses.replace(options, **changes)
 
 
 def test_round_trip(tmp_path):

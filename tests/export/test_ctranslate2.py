@@ -14,7 +14,7 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.config import load_config, save_config
-from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.errors import CheckpointError, TransformerTFError
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
@@ -59,8 +59,8 @@ def load_export(folder, overrides=()):
 
 
 def test_greedy_hypotheses_and_log_probabilities_are_the_same(folders):
-    ours = Translator.load(folders[0]).search(SENTENCES, scores=True)
-    theirs = load_export(folders[1]).search(SENTENCES, scores=True)
+    ours = Translator.load(folders[0]).search(SENTENCES)
+    theirs = load_export(folders[1]).search(SENTENCES)
     assert len({row[0].text for row in ours}) > 20  # it does not say the same to everything
     same = [a[0].tokens == b[0].tokens for a, b in zip(ours, theirs, strict=True)]
     assert np.mean(same) >= 0.995
@@ -87,8 +87,8 @@ def test_prefix_and_empty_lines(folders):
 
 def test_int8(folders, tmp_path):
     export_ctranslate2(folders[0], tmp_path / "int8", "int8")
-    exact = load_export(folders[1]).search(SENTENCES[:20], scores=True)
-    coarse = load_export(tmp_path / "int8").search(SENTENCES[:20], scores=True)
+    exact = load_export(folders[1]).search(SENTENCES[:20])
+    coarse = load_export(tmp_path / "int8").search(SENTENCES[:20])
     sizes = [folder / "model.bin" for folder in (folders[1], tmp_path / "int8")]
     whole, quantized = (file.stat().st_size for file in sizes)
     assert quantized < 0.6 * whole  # the table of positions stays as it is
@@ -115,11 +115,6 @@ def test_errors(folders, tmp_path):
         translator.attend("A tree.")
     with pytest.raises(CheckpointError, match="exported for CTranslate2: use --engine"):
         load_checkpoint(folders[1])
-    assert translator.translate(
-        "A tree.", min_length=30, max_length=60
-    )  # more than the sentence may have
-    with pytest.raises(ConfigError, match="decoding.alignment needs attention"):
-        load_export(folders[1], ["decoding.alignment=true"])
     export_ctranslate2(folders[0], tmp_path / "model")
     (tmp_path / "model" / "model.bin").write_bytes(b"not a model")
     with pytest.raises(CheckpointError, match="is damaged"):
@@ -141,8 +136,8 @@ def test_the_table_of_positions_is_long_enough(checkpoint, tmp_path):
     config = load_config(run / "config.yaml", ["decoding.max_length=1500"])
     save_config(config, run / "config.yaml")
     export_ctranslate2(run, tmp_path / "model")
-    translator = Translator.load(
-        tmp_path / "model", ["decoding.max_length_ratio=1000"], engine="ctranslate2"
-    )
-    said = translator.search(["A tree."], min_length=1200)[0][0]
-    assert len(said.tokens) >= 1200
+    translator = Translator.load(tmp_path / "model", engine="ctranslate2")
+    prefix = "Ich sehe rote Autos. " * 200
+    length = len(translator.target_tokenizer.encode(prefix))
+    assert 1024 < length < 1500
+    assert len(translator.search(["A tree."], prefixes=[prefix])[0][0].tokens) >= length

@@ -40,7 +40,7 @@ def test_a_checkpoint_is_exported_to_the_current_folder(run, checkpoint, tmp_pat
     [
         ("ctranslate2", "export_ctranslate2", ["--quantization", "int8"], ["int8"]),
         ("ctranslate2", "export_ctranslate2", [], [None]),
-        ("saved_model", "export_saved_model", ["decoding.a=1"], [("decoding.a=1",)]),
+        ("saved_model", "export_saved_model", [], []),
         ("onnx", "export_onnx", [], []),
     ],
 )
@@ -73,6 +73,7 @@ def test_each_format_has_its_exporter(
         (["--format", "ctranslate2", "decoding.beam_size=2"], "decoding.beam_size=2"),
         (["--format", "onnx", "--checkpoint", "a", "--checkpoint", "b"], "several checkpoints"),
         (["--format", "onnx", "--single-file"], "--single-file"),
+        (["--format", "saved-model", "decoding.max_length=2"], "decoding.max_length=2"),
     ],
 )
 def test_wrong_usage(run, arguments, named):

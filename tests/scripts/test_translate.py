@@ -13,7 +13,7 @@ import pytest
 
 from transformer_tf.commands import translate
 from transformer_tf.config import load_config
-from transformer_tf.text.segments import Translation
+from transformer_tf.translation import Translation
 from transformer_tf.translator import Translator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +34,7 @@ def loaded():
 def run(monkeypatch, capfd, tmp_path, loaded):
     """Runs the command in this process, with translators that are loaded once."""
 
-    def load(cls, folder, overrides=(), engine="auto"):
+    def load(cls, folder, overrides=(), engine="numpy"):
         if engine == "ctranslate2":
             return original_load(folder, overrides, engine)
         if (folder, engine) not in loaded:
@@ -177,7 +177,7 @@ def test_an_interrupt_loses_no_complete_line(run, checkpoint, tmp_path, monkeypa
         blocks.append(len(texts))
         if len(blocks) == 3:
             raise KeyboardInterrupt
-        return [[Translation("Ein Baum.", [])] for _ in texts]
+        return [[Translation("Ein Baum.", [], 0.0)] for _ in texts]
 
     monkeypatch.setattr(Translator, "search", search)
     status, _, _ = run("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")

@@ -2,9 +2,7 @@ import pytest
 
 from transformer_tf.text.segments import (
     Segment,
-    Translation,
     is_shouted,
-    join_translations,
     list_of_strings,
     read_segments,
     split_sentences,
@@ -70,18 +68,16 @@ def test_acronyms_short_phrases_and_mixed_case_are_not_shouted(text):
 
 
 def test_a_text_that_fits_is_one_segment():
-    assert read_segments("  I am\ttired. ", WordTokenizer(), 3, number=5) == [
-        Segment("I am tired.", [100, 1, 2, 6, 101], number=5)
+    assert read_segments("  I am\ttired. ", WordTokenizer(), 3) == [
+        Segment("I am tired.", [100, 1, 2, 6, 101])
     ]
     assert read_segments(" \u200b ", WordTokenizer(), 3) == []
 
 
 def test_a_long_text_has_several_segments():
-    segments = read_segments("I am tired. I want to go. これ。", WordTokenizer(), 4, number=5)
+    segments = read_segments("I am tired. I want to go. これ。", WordTokenizer(), 4)
     assert [segment.text for segment in segments] == ["I am tired.", "I want to go.", "これ。"]
     assert [segment.first_word for segment in segments] == [0, 3, 7]
-    assert len({segment.number for segment in segments}) == 3
-    assert segments[0].number == 5
 
 
 def test_the_model_reads_a_shouted_text_in_lower_case():
@@ -134,27 +130,6 @@ def test_a_prefix_in_capitals_is_kept_for_other_texts():
     segment = segment.with_prefix(" NATO ", Recording())
     assert (segment.prefix, segment.prefix_ids) == ("NATO", [4])
     assert segment.restore_case("NATO wächst.") == "NATO wächst."
-
-
-def test_the_translations_of_segments_are_joined():
-    segments = [Segment("A b.", []), Segment("C.", [], first_word=2)]
-    first = [
-        Translation("X.", ["x"], -1.0, -2.0, [-2.0], [(1, 0)]),
-        Translation("Y.", ["y"], -3.0, -4.0, [-4.0], [(0, 0)]),
-    ]
-    second = [Translation("Z z.", ["z", "z"], -5.0, -6.0, [-1.0, -5.0], [(0, 0), (0, 1)])]
-    assert join_translations(segments, [first, second]) == [
-        Translation(
-            "X. Z z.", list("xzz"), -6.0, -8.0, [-2.0, -1.0, -5.0], [(1, 0), (2, 1), (2, 2)]
-        ),
-        Translation(
-            "Y. Z z.", list("yzz"), -8.0, -10.0, [-4.0, -1.0, -5.0], [(0, 0), (2, 1), (2, 2)]
-        ),
-    ]
-    assert join_translations(segments[:1], [first]) == first
-    assert join_translations([], []) == [Translation("", [], 0.0, 0.0, [], [])]
-    unscored = [Translation("X.", ["x"])]
-    assert join_translations(segments, [unscored, second])[0] == Translation("X. Z z.", list("xzz"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from transformer_tf.config import DecodingConfig
-from transformer_tf.decoding.engine import KerasEngine
+from transformer_tf.decoding.keras_engine import KerasEngine
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import EncodedPairs
 from transformer_tf.training.model import TrainingModel

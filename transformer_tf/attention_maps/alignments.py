@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -10,35 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from transformer_tf.attention_maps.words import group_words, is_special, merge_words
-from transformer_tf.errors import ConfigError
+from transformer_tf.config import AlignmentHeads
 
 Link = tuple[int, int]
 """A source word and a target word, both counted from 0."""
 
 Query = Literal["output", "input"]
 QUERIES: tuple[Query, ...] = get_args(Query)
-
-
-@dataclasses.dataclass(frozen=True)
-class AlignmentHeads:
-    """The cross-attention heads that word alignments are read from.
-
-    Attributes:
-        layer: Number of the layer, from 1; None for the last layer.
-        heads: Numbers of the heads of this layer to average, from 1; empty for all heads.
-        query: The query of a target word: `output` is the step that produces the word, `input`
-            the next step, which reads it (Chen et al. 2020, "Accurate Word Alignment Induction
-            from Neural Machine Translation"). `output` tends to suit the last layers, `input` the
-            lower ones.
-    """
-
-    layer: int | None = None
-    heads: tuple[int, ...] = ()
-    query: Query = "output"
-
-    def maps(self, num_layers: int) -> list[tuple[int, int]]:
-        """Returns layer and head, from 0, of the heads that are named."""
-        return [((self.layer or num_layers) - 1, head - 1) for head in self.heads]
 
 
 def attention_of_words(
@@ -94,36 +71,27 @@ def link_words(weights: npt.NDArray[np.floating]) -> list[Link]:
 
 
 def mean_of_heads(
-    scores: npt.NDArray[np.floating], choice: AlignmentHeads
+    scores: npt.NDArray[np.floating], choice: AlignmentHeads | None
 ) -> npt.NDArray[np.floating]:
     """Computes the mean of the chosen heads.
 
     Args:
         scores: Array `(num_layers, num_heads, query_len, key_len)`.
-        choice: The heads.
+        choice: The heads; None for those of the last layer.
 
     Returns:
         Array `(query_len, key_len)`.
-
-    Raises:
-        ConfigError: If there is no such layer or head.
     """
-    num_layers, num_heads = scores.shape[:2]
-    layer = num_layers if choice.layer is None else choice.layer
-    if not 1 <= layer <= num_layers:
-        raise ConfigError(f"decoding.alignment_layer must be from 1 to {num_layers}, not {layer}")
-    for head in choice.heads:
-        if not 1 <= head <= num_heads:
-            raise ConfigError(f"decoding.alignment_heads are from 1 to {num_heads}, not {head}")
-    heads = [head - 1 for head in choice.heads] or list(range(num_heads))
-    return scores[layer - 1, heads].mean(axis=0)
+    if choice is None:
+        return scores[-1].mean(axis=0)
+    return scores[choice.layer - 1, [head - 1 for head in choice.heads]].mean(axis=0)
 
 
 def align_words(
     scores: npt.NDArray[np.floating],
     source_tokens: Sequence[str],
     target_tokens: Sequence[str],
-    heads: AlignmentHeads,
+    heads: AlignmentHeads | None,
 ) -> list[Link]:
     """Links the words of a translation with those of its source.
 
@@ -131,24 +99,11 @@ def align_words(
         scores: Cross-attention, array `(num_layers, num_heads, query_len, key_len)`.
         source_tokens: As in `attention_of_words`.
         target_tokens: As in `attention_of_words`.
-        heads: The heads to average.
+        heads: The heads to average; None for those of the last layer.
 
     Returns:
         A link for each target word, sorted; none if there is no source word.
-
-    Raises:
-        ConfigError: If there is no such layer or head.
     """
-    words = attention_of_words(scores, source_tokens, target_tokens, heads.query)
+    query = heads.query if heads else "output"
+    words = attention_of_words(scores, source_tokens, target_tokens, query)
     return link_words(mean_of_heads(words, heads))
-
-
-def most_attended(scores: npt.NDArray[np.floating], source_tokens: Sequence[str]) -> list[str]:
-    """Returns the source token that each query attends to most, without `<start>` and `<end>`.
-
-    Args:
-        scores: Cross-attention, array `(num_layers, num_heads, query_len, key_len)`; it is
-            averaged over layers and heads.
-        source_tokens: The keys, `<start>` and `<end>` included.
-    """
-    return [source_tokens[key + 1] for key in scores.mean(axis=(0, 1))[:, 1:-1].argmax(axis=-1)]

@@ -40,7 +40,7 @@ def parse_arguments() -> argparse.Namespace:
         "overrides",
         nargs="*",
         metavar="decoding.key=value",
-        help="change a key of the search (--format checkpoint and saved-model)",
+        help="change a key of the search (--format checkpoint)",
     )
     arguments = parser.parse_intermixed_args()
     if arguments.format == "checkpoint" and arguments.quantization not in (None, "float16"):
@@ -53,8 +53,8 @@ def parse_arguments() -> argparse.Namespace:
         parser.error("--single-file is for --format web")
     if arguments.format != "web" and len(arguments.checkpoint or ()) > 1:
         parser.error("only --format web takes several checkpoints")
-    if arguments.format in ("ctranslate2", "onnx", "web") and arguments.overrides:
-        parser.error(f"{arguments.overrides[0]} is for --format checkpoint and saved-model")
+    if arguments.format != "checkpoint" and arguments.overrides:
+        parser.error(f"{arguments.overrides[0]} is for --format checkpoint")
     return arguments
 
 
@@ -74,7 +74,7 @@ def main() -> None:
     elif arguments.format == "saved-model":
         from transformer_tf.export.saved_model import export_saved_model
 
-        export_saved_model(folder, arguments.output, tuple(arguments.overrides))
+        export_saved_model(folder, arguments.output)
     elif arguments.format == "onnx":
         from transformer_tf.export.onnx import export_onnx
 

@@ -40,10 +40,10 @@ def parse_arguments() -> argparse.Namespace:
     add_checkpoint(parser)
     parser.add_argument(
         "--engine",
-        choices=("auto", "numpy", "keras", "ctranslate2"),
-        default="auto",
-        help="the search engine; auto (default) is numpy, which starts at once; ctranslate2 needs "
-        "an exported checkpoint",
+        choices=("numpy", "keras", "ctranslate2"),
+        default="numpy",
+        help="the search engine; numpy (default) starts at once; keras has greedy search only; "
+        "ctranslate2 needs an exported checkpoint",
     )
     parser.add_argument(
         "--input", type=Path, metavar="FILE", help="translate each line of a UTF-8 file"
@@ -182,8 +182,6 @@ def load(arguments: argparse.Namespace) -> Translator:
 
     options = {"beam_size": arguments.beam_size, "n_best": arguments.n_best}
     overrides = [f"decoding.{key}={value}" for key, value in options.items() if value is not None]
-    if arguments.json:
-        overrides.append("decoding.scores=true")
     if arguments.engine == "keras" and sys.stderr.isatty():
         print(f"Loading {folder} with Keras takes a few seconds.", file=sys.stderr)
     return Translator.load(folder, [*overrides, *arguments.overrides], arguments.engine)

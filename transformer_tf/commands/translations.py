@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from transformer_tf.text.normalization import normalize_text
-from transformer_tf.text.segments import Translation
+from transformer_tf.translation import Translation
 
 
 def format_json(source: str, translations: Sequence[Translation]) -> str:

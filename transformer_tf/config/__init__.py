@@ -9,6 +9,7 @@ from transformer_tf.config.loading import (
     save_config,
 )
 from transformer_tf.config.schema import (
+    AlignmentHeads,
     Config,
     DataConfig,
     DecodingConfig,
@@ -19,6 +20,7 @@ from transformer_tf.config.schema import (
 )
 
 __all__ = [
+    "AlignmentHeads",
     "Config",
     "DataConfig",
     "DecodingConfig",

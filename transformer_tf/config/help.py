@@ -8,7 +8,7 @@ import textwrap
 from typing import Any
 
 from transformer_tf.config.loading import check_key
-from transformer_tf.config.schema import Config, MixConfig
+from transformer_tf.config.schema import AlignmentHeads, Config, MixConfig
 from transformer_tf.config.section import in_words
 
 # The keys that most runs change.
@@ -67,10 +67,15 @@ def help_text(topic: str | None = None, width: int = 80) -> str:
 
 
 def _fields() -> dict[str, dataclasses.Field[Any]]:
-    """Returns the field of each key, those of an entry of `data.mix` included."""
+    """Returns the field of each key, those of `data.mix` and `decoding.alignment` included."""
     fields = {
         f"{section}.{field.name}": field
         for section, values in vars(Config()).items()
         for field in dataclasses.fields(values)
     }
-    return fields | {f"data.mix[].{field.name}": field for field in dataclasses.fields(MixConfig)}
+    entries = {"data.mix[]": MixConfig, "decoding.alignment": AlignmentHeads}
+    return fields | {
+        f"{key}.{field.name}": field
+        for key, entry in entries.items()
+        for field in dataclasses.fields(entry)
+    }

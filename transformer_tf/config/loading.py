@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import yaml
 
-from transformer_tf.config.schema import Config, MixConfig
+from transformer_tf.config.schema import AlignmentHeads, Config, MixConfig
 from transformer_tf.config.section import value_types
 from transformer_tf.errors import ConfigError, one_line
 from transformer_tf.utils.files import atomic_write_bytes
@@ -156,7 +156,8 @@ def _parse_value(key: str, text: str) -> Any:
 def _make_config(values: Mapping[str, Any]) -> Config:
     if values.get("data.files"):
         values = {"data.corpus": "files", **values}
-    _check_mix(values.get("data.mix"))
+    _check_names("data.mix", values.get("data.mix"), MixConfig)
+    _check_names("decoding.alignment", [values.get("decoding.alignment")], AlignmentHeads)
     sections: dict[str, dict[str, Any]] = {section: {} for section in get_type_hints(Config)}
     for key, value in values.items():
         check_key(key)
@@ -167,14 +168,12 @@ def _make_config(values: Mapping[str, Any]) -> Config:
     )
 
 
-def _check_mix(entries: Any) -> None:
-    """Refuses unknown keys in `data.mix`, which msgspec would ignore."""
+def _check_names(key: str, entries: Any, kind: Any) -> None:
+    """Refuses unknown names in the entries of a key, which msgspec would ignore."""
     for entry in entries if isinstance(entries, list) else ():
         for name in entry if isinstance(entry, Mapping) else ():
-            if name not in value_types(MixConfig):
-                raise ConfigError(
-                    f"Unknown key {name!r} in data.mix: {list(value_types(MixConfig))}"
-                )
+            if name not in value_types(kind):
+                raise ConfigError(f"Unknown key {name!r} in {key}: {list(value_types(kind))}")
 
 
 def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:

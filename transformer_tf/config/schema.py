@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -13,13 +12,14 @@ from transformer_tf.config.section import Section, key
 from transformer_tf.errors import ConfigError
 
 MAX_TAGS = 8
+# A translation has at most this many times as many sub-words as its source, plus ten.
+MAX_LENGTH_RATIO, MAX_EXTRA_LENGTH = 2, 10
 
 NonNegativeInt = Annotated[int, Meta(ge=0)]
 PositiveInt = Annotated[int, Meta(ge=1)]
 NonNegativeFloat = Annotated[float, Meta(ge=0)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, lt=1)]
-PositiveShare = Annotated[float, Meta(gt=0, le=1)]
 ShareOfRun = Annotated[float, Meta(gt=0, le=0.5)]
 Seed = Annotated[int, Meta(ge=0, lt=2**32)]
 Files = Annotated[
@@ -213,6 +213,30 @@ class TrainingConfig(Section, name="training"):
 
 
 @dataclasses.dataclass(frozen=True)
+class AlignmentHeads(Section, name="decoding.alignment"):
+    """The cross-attention heads that align the words of a translation with those of its source.
+
+    The query of a target word is the decoder position that produces it (`output`), or the next
+    one, which reads it (`input`; Chen et al. 2020, "Accurate Word Alignment Induction from Neural
+    Machine Translation"). `output` tends to suit the last layers, `input` the lower ones.
+    """
+
+    layer: PositiveInt = key(dataclasses.MISSING, "The decoder layer, from 1.")
+    heads: tuple[PositiveInt, ...] = key(
+        dataclasses.MISSING, "The heads of this layer, from 1, whose mean aligns words."
+    )
+    query: Literal["output", "input"] = key(
+        "output",
+        "The decoder position whose attention aligns a word: the one that produces it (`output`) "
+        "or the next one, which reads it (`input`).",
+    )
+
+    def maps(self) -> list[tuple[int, int]]:
+        """Returns layer and head of each head, from 0."""
+        return [(self.layer - 1, head - 1) for head in self.heads]
+
+
+@dataclasses.dataclass(frozen=True)
 class DecodingConfig(Section, name="decoding"):
     """The search for translations."""
 
@@ -227,41 +251,10 @@ class DecodingConfig(Section, name="decoding"):
     max_length: PositiveInt = key(
         100, "Maximum number of sub-words of a translation, the end token included."
     )
-    max_length_ratio: NonNegativeFloat = key(
-        2.0, "A translation has at most this many times as many sub-words as its source, plus ten."
-    )
-    min_length: NonNegativeInt = key(0, "Minimum number of sub-words of a translation.")
-    temperature: NonNegativeFloat = key(
-        0.0,
-        "Sample tokens from softmax(logits / temperature) instead of choosing the most probable "
-        "one; 0 for no sampling. Needs `beam_size` 1.",
-    )
-    top_k: NonNegativeInt = key(0, "Sample from this many of the most probable tokens; 0 for all.")
-    top_p: PositiveShare = key(
-        1.0, "Sample from the most probable tokens with this total probability; 1 for all."
-    )
-    seed: Seed = key(0, "Seed of the samples.")
-    precision: Literal["float32", "mixed_float16", "mixed_bfloat16"] = key(
-        "float32", "Keras dtype policy; `float32` translates best, whatever the training used."
-    )
-    scores: bool = key(False, "Whether greedy search and sampling return log-probabilities, too.")
-    replace_unknowns: bool = key(
-        False,
-        "Whether an unknown sub-word in a translation becomes the source word with the most "
-        "attention. Only `bpemb` tokenizers have unknown sub-words.",
-    )
-    alignment: bool = key(False, "Whether to return word alignments, from the cross-attention.")
-    alignment_layer: PositiveInt | None = key(
-        None, "The decoder layer to align with, from 1; None for the last."
-    )
-    alignment_heads: tuple[PositiveInt, ...] = key(
-        (), "The heads of that layer, from 1, to average; empty for all."
-    )
-    alignment_query: Literal["output", "input"] = key(
-        "output",
-        "The decoder position whose attention aligns a word: the one that produces it (`output`) "
-        "or the next one, which reads it (`input`). `benchmark.py alignment` finds the best "
-        "setting.",
+    alignment: AlignmentHeads | None = key(
+        None,
+        "The cross-attention heads that align words, such as `{layer: 3, heads: [1, 5]}`; by "
+        "default the mean of the last layer's heads. `benchmark.py alignment` finds the best.",
     )
     restore: bool = key(
         True,
@@ -294,36 +287,6 @@ class DecodingConfig(Section, name="decoding"):
                 f"decoding.n_best must be at most decoding.beam_size, not {self.n_best} of "
                 f"{self.beam_size}"
             )
-        if self.temperature and self.beam_size > 1:
-            raise ConfigError("decoding.temperature needs decoding.beam_size=1")
-        if self.min_length >= self.max_length:
-            raise ConfigError(
-                f"decoding.min_length must be less than decoding.max_length, not {self.min_length}"
-            )
-
-    def change(self, **changes: Any) -> DecodingConfig:
-        """Returns the options with other values.
-
-        Args:
-            **changes: The new values.
-
-        Raises:
-            TypeError: If there is no such option; the message names the nearest one.
-            ConfigError: If a value is not valid, or has no effect without a temperature.
-        """
-        names = [field.name for field in dataclasses.fields(self)]
-        for name in changes:
-            if name not in names:
-                nearest = difflib.get_close_matches(name, names, n=1)
-                hint = f"Did you mean `{nearest[0]}`?" if nearest else f"Options: {names}"
-                raise TypeError(f"There is no option `{name}`. {hint}")
-        changed = dataclasses.replace(self, **changes)
-        for name in ("top_k", "top_p", "seed"):
-            if name in changes and not changed.temperature:
-                raise ConfigError(
-                    f"decoding.{name} has no effect unless decoding.temperature is above 0"
-                )
-        return changed
 
     def limit(self, source_length: int, prefix_length: int = 0) -> int:
         """Returns the largest number of sub-words of a translation.
@@ -332,7 +295,8 @@ class DecodingConfig(Section, name="decoding"):
             source_length: Number of sub-words of the source, start and end included.
             prefix_length: Number of sub-words of the prefix that the translation begins with.
         """
-        return min(self.max_length, int(self.max_length_ratio * source_length) + 10 + prefix_length)
+        longest = MAX_LENGTH_RATIO * source_length + MAX_EXTRA_LENGTH + prefix_length
+        return min(self.max_length, longest)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -390,14 +354,18 @@ class Config:
 
     def _check_alignment(self) -> None:
         """Checks that the model has the alignment layer and its heads."""
-        layer, heads = self.decoding.alignment_layer, self.decoding.alignment_heads
+        alignment = self.decoding.alignment
+        if alignment is None:
+            return
         layers = self.model.num_decoder_layers or self.model.num_layers
-        if layer is not None and layer > layers:
-            raise ConfigError(f"decoding.alignment_layer must be from 1 to {layers}, not {layer}")
-        for head in heads:
+        if alignment.layer > layers:
+            raise ConfigError(
+                f"decoding.alignment.layer must be from 1 to {layers}, not {alignment.layer}"
+            )
+        for head in alignment.heads:
             if head > self.model.num_heads:
                 raise ConfigError(
-                    f"decoding.alignment_heads must be from 1 to {self.model.num_heads}, not {head}"
+                    f"decoding.alignment.heads must be from 1 to {self.model.num_heads}, not {head}"
                 )
 
     def _check_mix(self) -> None:

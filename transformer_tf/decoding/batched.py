@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.decoding.hypothesis import Hypothesis, TokenIds
 from transformer_tf.errors import ConfigError
 
 if TYPE_CHECKING:
     from transformer_tf.config import DecodingConfig
-
-TokenIds = Sequence[Sequence[int]]
 
 ATTEND_BATCH_SIZE = 32
 
@@ -39,7 +37,6 @@ class BatchedEngine(abc.ABC):
         options: DecodingConfig,
         prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
-        numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translates sentences: see `Engine.search`."""
         if self.num_positions is not None and options.max_length > self.num_positions:
@@ -54,7 +51,6 @@ class BatchedEngine(abc.ABC):
                 [sources[index] for index in batch],
                 options,
                 None if prefixes is None else [prefixes[index] for index in batch],
-                batch if numbers is None else [numbers[index] for index in batch],
             )
             for index, best in zip(batch, hypotheses, strict=True):
                 found[index] = best
@@ -98,11 +94,7 @@ class BatchedEngine(abc.ABC):
 
     @abc.abstractmethod
     def _search_batch(
-        self,
-        sources: TokenIds,
-        options: DecodingConfig,
-        prefixes: TokenIds | None,
-        numbers: Sequence[int],
+        self, sources: TokenIds, options: DecodingConfig, prefixes: TokenIds | None
     ) -> list[list[Hypothesis]]:
         """Translates the sentences of a batch."""
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from transformer_tf.checkpoint import CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL
 from transformer_tf.config import Config, DecodingConfig, load_saved_config
-from transformer_tf.decoding.hypothesis import Hypothesis
-from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
+from transformer_tf.decoding.hypothesis import Hypothesis, TokenIds
+from transformer_tf.errors import CheckpointError, TransformerTFError
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.startup import available_cpus, command_line
 
@@ -38,7 +38,7 @@ def open_ctranslate2(
 
     Raises:
         CheckpointError: If the folder holds no export, or a damaged one.
-        ConfigError: If an override is invalid, or a setting needs attention scores.
+        ConfigError: If an override is invalid.
     """
     if not (folder / MODEL_FILE).is_file():
         raise CheckpointError(
@@ -49,12 +49,6 @@ def open_ctranslate2(
         config = load_saved_config(folder / CONFIG_FILE, overrides)
         source = Tokenizer.load(folder / SOURCE_MODEL)
         target = Tokenizer.load(folder / TARGET_MODEL)
-        for key in ("alignment", "replace_unknowns"):
-            if getattr(config.decoding, key):
-                raise ConfigError(
-                    f"decoding.{key} needs attention scores, which CTranslate2 does not return: "
-                    "use the checkpoint itself, or set it to false"
-                )
         return CTranslate2Engine(folder, source, target), config, source, target
     except RuntimeError as error:
         raise CheckpointError(f"{folder} is damaged: {' '.join(str(error).split())}") from error
@@ -83,27 +77,17 @@ class CTranslate2Engine:
 
     def search(
         self,
-        sources: Sequence[Sequence[int]],
+        sources: TokenIds,
         options: DecodingConfig,
-        prefixes: Sequence[Sequence[int]] | None = None,
+        prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
-        numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Translates sentences: see `Engine.search`.
-
-        With a temperature, the same seed gives the same draws only in a new process.
-
-        Raises:
-            ConfigError: If CTranslate2 does not support an option.
-        """
-        if options.temperature:
-            ctranslate2.set_random_seed(options.seed)
+        """Translates sentences: see `Engine.search`."""
         beam = options.beam_size > 1
         limits = [
             options.limit(len(source), len(prefix))
             for source, prefix in zip(sources, prefixes or [()] * len(sources), strict=True)
         ]
-        longest = max(limits, default=1)
         results = self._translator.translate_batch(
             [[self._source_tokens[i] for i in source] for source in sources],
             None
@@ -113,16 +97,12 @@ class CTranslate2Engine:
             beam_size=options.beam_size,
             num_hypotheses=options.n_best,
             length_penalty=options.length_penalty if beam else 0,
-            max_decoding_length=longest,
-            min_decoding_length=min(options.min_length, longest),
-            return_scores=beam or options.scores,
-            sampling_topk=options.top_k if options.temperature else 1,
-            sampling_topp=options.top_p,
-            sampling_temperature=options.temperature or 1,
+            max_decoding_length=max(limits, default=1),
+            min_decoding_length=0,
+            return_scores=True,
         )
         found = []
         for result, limit in zip(results, limits, strict=True):
-            scores = result.scores or [None] * len(result.hypotheses)
             found.append(
                 [
                     Hypothesis(
@@ -130,16 +110,14 @@ class CTranslate2Engine:
                         score,
                         None if beam else score,
                     )
-                    for tokens, score in zip(result.hypotheses, scores, strict=True)
+                    for tokens, score in zip(result.hypotheses, result.scores, strict=True)
                 ]
             )
         if progress:
             progress(len(found))
         return found
 
-    def attend(
-        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
-    ) -> list[dict[str, np.ndarray]]:
+    def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:
         """Not supported: CTranslate2 does not return the scores of each head.
 
         Raises:

@@ -11,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from transformer_tf.config import DecodingConfig
 
+TokenIds = Sequence[Sequence[int]]
+
 
 @dataclasses.dataclass(frozen=True)
 class Hypothesis:
@@ -19,14 +21,15 @@ class Hypothesis:
     Attributes:
         ids: The tokens, without start and end.
         score: The value that hypotheses are ranked by: the log-probability, which beam search
-            divides by the length penalty. None if scores were not requested.
+            divides by the length penalty.
         log_prob: Natural logarithm of the probability of all tokens, the end token included.
         token_log_probs: Natural logarithm of the probability of each token, and of the end token
-            unless the translation was cut at its maximum length.
+            unless the translation was cut at its maximum length. CTranslate2 returns none, and no
+            `log_prob` for a beam.
     """
 
     ids: list[int]
-    score: float | None = None
+    score: float
     log_prob: float | None = None
     token_log_probs: list[float] | None = None
 
@@ -36,11 +39,10 @@ class Engine(Protocol):
 
     def search(
         self,
-        sources: Sequence[Sequence[int]],
+        sources: TokenIds,
         options: DecodingConfig,
-        prefixes: Sequence[Sequence[int]] | None = None,
+        prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
-        numbers: Sequence[int] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translates sentences of token ids.
 
@@ -49,8 +51,6 @@ class Engine(Protocol):
             options: The search options.
             prefixes: The first tokens of each translation.
             progress: Called with the number of sentences of each batch that is done.
-            numbers: The number of each sentence, which its random draws depend on; by default its
-                index in `sources`.
 
         Returns:
             For each sentence its `n_best` hypotheses, the best first.
@@ -60,9 +60,7 @@ class Engine(Protocol):
                 than the number of learned positions.
         """
 
-    def attend(
-        self, sources: Sequence[Sequence[int]], target_inputs: Sequence[Sequence[int]]
-    ) -> list[dict[str, np.ndarray]]:
+    def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:
         """Returns the attention scores of given translations.
 
         One pass over each whole translation gives the scores of all steps of its search, since the

@@ -35,8 +35,9 @@ def evaluate(
     """
     sources = [source for source, _ in pairs]
     begin = time.perf_counter()
-    translations = translator.translate(sources, progress=progress, n_best=1)
+    found = translator.search(sources, n_best=1, progress=progress)
     seconds = time.perf_counter() - begin
+    translations = [best.text for best, *_ in found]
     scores = score(translations, [reference for _, reference in pairs])
     return dataclasses.replace(scores, seconds=seconds)
 

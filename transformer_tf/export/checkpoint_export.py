@@ -32,7 +32,7 @@ def export_checkpoint(
         folder: The checkpoint.
         output: The new folder.
         half: Whether to store the weights as float16. Translation still computes in
-            `decoding.precision`.
+            float32.
         overrides: Strings `decoding.key=value` to change in the new configuration.
 
     Raises:

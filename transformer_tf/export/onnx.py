@@ -15,6 +15,7 @@ from keras import ops
 
 from transformer_tf.checkpoint import CONFIG_FILE, load_checkpoint, save_checkpoint
 from transformer_tf.config import Config
+from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.layers import padding_mask
@@ -52,7 +53,7 @@ def export_onnx(folder: Path, output: Path) -> None:
             f"which is {keras.backend.backend()}"
         )
     check_place(output, STEP_FILE, SETTINGS_FILE, CONFIG_FILE)
-    config, model, source, target = load_checkpoint(folder, ("decoding.precision=float32",))
+    config, model, source, target = load_checkpoint(folder)
     with new_folder(output) as partial:
         save_checkpoint(partial, without_folders(config), source, target)
         for graph, name in (EncoderGraph(model), ENCODER_FILE), (StepGraph(model), STEP_FILE):
@@ -79,7 +80,7 @@ def _settings(config: Config, model: Transformer, source: Tokenizer, target: Tok
         "lowercase": source.lowercase,
         "max_source_length": config.data.max_length,
         "max_length": config.decoding.max_length,
-        "max_length_ratio": config.decoding.max_length_ratio,
+        "max_length_ratio": MAX_LENGTH_RATIO,
     }
 
 
@@ -162,7 +163,7 @@ class StepGraph(_Graph):
             _unstack(past),
             cache_index=None,
         )
-        return {"logits": logits[:, 0], "present": _stack(cache)}
+        return {"logits": logits, "present": _stack(cache)}
 
 
 def _stack(layers):

@@ -18,11 +18,9 @@ import tensorflow as tf
 
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import DecodingConfig, save_config
-from transformer_tf.decoding.beam import BeamSearch
-from transformer_tf.decoding.greedy import GreedySearch
-from transformer_tf.decoding.loop import translate_ids
-from transformer_tf.decoding.search import NEG_INF
-from transformer_tf.errors import ConfigError, TransformerTFError
+from transformer_tf.config.schema import MAX_EXTRA_LENGTH, MAX_LENGTH_RATIO
+from transformer_tf.decoding.keras_engine import FREE, greedy_search
+from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import MIN_SHOUTED_WORDS
@@ -40,25 +38,18 @@ except ImportError as error:
 
 MODEL_FILE = "saved_model.pb"
 MARK = "assets.extra/config.yaml"  # TensorFlow reserves this folder for other programs
-UNSUPPORTED = (
-    "split_sentences", "replace_unknowns", "n_best",
-    "alignment", "alignment_layer", "alignment_heads", "alignment_query",
-)  # fmt: skip
-
 Tensors = dict[str, tf.Tensor]
 
 
-def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = ()) -> None:
-    """Writes a checkpoint as a SavedModel.
+def export_saved_model(folder: Path, output: Path) -> None:
+    """Writes a checkpoint as a SavedModel with greedy search.
 
     Args:
         folder: The checkpoint.
         output: The new folder. An earlier export is replaced.
-        overrides: Strings `decoding.key=value` with the options of its search.
 
     Raises:
         CheckpointError: If the checkpoint cannot be read or the folder cannot be written.
-        ConfigError: If an option is not supported in a SavedModel, such as sampling.
         TransformerTFError: If the backend is not TensorFlow.
     """
     if keras.backend.backend() != "tensorflow":
@@ -67,15 +58,7 @@ def export_saved_model(folder: Path, output: Path, overrides: tuple[str, ...] = 
             f"which is {keras.backend.backend()}"
         )
     check_place(output, MODEL_FILE, MARK)
-    for override in overrides:
-        key = override.partition("=")[0].strip()
-        if key.removeprefix("decoding.") in UNSUPPORTED:
-            raise ConfigError(
-                f"{key} needs the checkpoint itself: a SavedModel does not support it"
-            )
-    config, model, source, target = load_checkpoint(folder, overrides)
-    if config.decoding.temperature:
-        raise ConfigError("A SavedModel does not support sampling: set decoding.temperature=0")
+    config, model, source, target = load_checkpoint(folder)
     with quiet_stderr():  # SentencePiece warns about models without normalization
         module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
     with new_folder(output, others=(tf.errors.OpError,)) as partial:
@@ -95,7 +78,7 @@ class TranslationModule(tf.Module):
         model: The model.
         source: The source tokenizer.
         target: The target tokenizer.
-        options: The options of the search. Sampling and the options in `UNSUPPORTED` are ignored.
+        options: The options of the search: `batch_size`, `max_length` and `recase`.
         max_source_length: Maximum number of sub-words; a longer sentence is truncated.
     """
 
@@ -114,8 +97,6 @@ class TranslationModule(tf.Module):
         self._target = SubWords(target)
         self._options = options
         self._max_source_length = max_source_length
-        kind = GreedySearch if options.beam_size == 1 else BeamSearch
-        self._search = _Untracked(kind(options, target.end_id, compiled=False))
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False)
     def translate(self, text: tf.Tensor) -> Tensors:
@@ -125,12 +106,11 @@ class TranslationModule(tf.Module):
             text: String tensor `(batch,)`, UTF-8.
 
         Returns:
-            `text`: the translations, `(batch,)`; `score`: their scores, `(batch,)`, 0 for greedy
-            search unless `decoding.scores` is set; `truncated`: whether a sentence was too long
-            and was truncated, `(batch,)`.
+            `text`: the translations, `(batch,)`; `score`: their log-probabilities, `(batch,)`;
+            `truncated`: whether a sentence was too long and was truncated, `(batch,)`.
         """
         inputs = self._tokenize(text)
-        ids, score = self._search_best(inputs["source"])
+        ids, score = self._search(inputs["source"])
         return {
             "text": self._detokenize(ids, inputs),
             "score": tf.where(inputs["empty"], 0.0, score),
@@ -152,7 +132,7 @@ class TranslationModule(tf.Module):
             produced token t + 1 of `target_tokens`; token 0 is the start token.
         """
         inputs = self._tokenize(text)
-        ids, _ = self._search_best(inputs["source"])
+        ids, _ = self._search(inputs["source"])
         target = self._target.sentence(ids)
         target_input = target[:, :-1].to_tensor(default_value=self._target.pad_id)
         source = inputs["source"].to_tensor(default_value=self._source.pad_id)
@@ -183,50 +163,46 @@ class TranslationModule(tf.Module):
             "empty": tf.strings.length(text) == 0,
         }
 
-    def _search_best(self, source: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """Returns the ids of the best translations, without start and end, and their scores."""
-        options = self._options
+    def _search(self, source: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+        """Returns the ids of the translations, without start and end, and their scores."""
         # The loop needs a sentence, so an empty batch gets one of padding, which is dropped later.
         missing = tf.cast(tf.equal(source.nrows(), 0), tf.int32)
         source = tf.concat([source, tf.fill([missing, 1], self._source.pad_id)], axis=0)
         lengths = tf.cast(source.row_lengths(), tf.int32)
-        limit = tf.minimum(
-            options.max_length,
-            tf.cast(options.max_length_ratio * tf.cast(lengths, tf.float32), tf.int32) + 10,
-        )
+        limit = MAX_LENGTH_RATIO * lengths + MAX_EXTRA_LENGTH
+        limit = tf.minimum(limit, self._options.max_length)
         order = tf.argsort(lengths, direction="DESCENDING", stable=True)
         source, limit = tf.gather(source, order), tf.gather(limit, order)
 
         def search_batch(begin: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-            batch = slice(begin, begin + options.batch_size)
-            found = translate_ids(
+            batch = slice(begin, begin + self._options.batch_size)
+            found = greedy_search(
                 self._model.get,
-                self._search.get,
                 self._target.start_id,
-                source=source[batch].to_tensor(default_value=self._source.pad_id),
-                limit=limit[batch],
-                seed=tf.zeros_like(limit[batch]),
-                max_length=tf.reduce_max(limit[batch]),
+                self._target.end_id,
+                source[batch].to_tensor(default_value=self._source.pad_id),
+                limit[batch],
+                tf.fill([tf.shape(limit[batch])[0], 1], FREE),
+                tf.reduce_max(limit[batch]),
             )
-            ids, length, score = (
-                _best_of_beam(found, options.length_penalty)
-                if options.beam_size > 1
-                else _greedy(found)
-            )
-            return tf.RaggedTensor.from_tensor(ids, length), score
+            ids = tf.RaggedTensor.from_tensor(found["tokens"], found["length"])
+            log_probs = tf.RaggedTensor.from_tensor(found["log_probs"], found["length"])
+            return ids, tf.reduce_sum(log_probs, axis=1)
 
         ids, score = tf.map_fn(
             search_batch,
-            tf.range(0, tf.size(order), options.batch_size),
+            tf.range(0, tf.size(order), self._options.batch_size),
             fn_output_signature=(
                 tf.RaggedTensorSpec([None, None], tf.int32),
                 tf.RaggedTensorSpec([None], tf.float32),
             ),
             parallel_iterations=1,
         )
+        ids = ids.merge_dims(0, 1)
+        ids = tf.ragged.boolean_mask(ids, ids != self._target.end_id)
         # Back to the order of the input.
         index = tf.argsort(order)[: tf.size(order) - missing]
-        return tf.gather(ids.merge_dims(0, 1), index), tf.gather(score.flat_values, index)
+        return tf.gather(ids, index), tf.gather(score.flat_values, index)
 
     def _detokenize(self, ids: tf.RaggedTensor, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
         """Returns the text of translations, in capitals for shouted sentences."""
@@ -339,34 +315,3 @@ def _capitalized(text: tf.Tensor) -> tf.Tensor:
     first = tf.strings.regex_replace(text, "(?s)^(.).*$", r"\1")
     rest = tf.strings.regex_replace(text, "(?s)^.", "", replace_global=False)
     return tf.strings.join([first, tf.strings.lower(rest, encoding="utf-8")])
-
-
-def _greedy(found: Tensors) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    ids, length = found["tokens"][:, 0], found["length"]
-    if "log_probs" not in found:
-        return ids, length, tf.zeros_like(length, tf.float32)
-    counted = length + tf.cast(found["ended"], tf.int32)
-    mask = tf.sequence_mask(counted, tf.shape(ids)[1])
-    return ids, length, tf.reduce_sum(tf.where(mask, found["log_probs"][:, 0], 0.0), axis=1)
-
-
-def _best_of_beam(found: Tensors, length_penalty: float) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns the first of `BeamSearch.hypotheses` of each sentence, in a graph."""
-    finished = found["finished_scores"][:, 0] > NEG_INF / 2
-    penalty = ((5.0 + tf.cast(found["length"], tf.float32)) / 6.0) ** length_penalty
-    score = tf.where(finished, found["finished_scores"][:, 0], found["totals"][:, 0] / penalty)
-    length = tf.where(finished, found["finished_lengths"][:, 0], found["length"])
-    beam = tf.where(finished, found["finished_parents"][:, 0], 0)
-    max_length = tf.shape(found["tokens"])[2]
-
-    def step_back(carry, step):
-        _, beam = carry
-        index = tf.stack([beam, tf.fill(tf.shape(beam), step)], axis=1)
-        token = tf.gather_nd(found["tokens"], index, batch_dims=1)
-        parent = tf.gather_nd(found["parents"], index, batch_dims=1)
-        return token, tf.where(step < length, parent, beam)
-
-    tokens, _ = tf.scan(
-        step_back, tf.range(max_length - 1, -1, -1), initializer=(tf.zeros_like(beam), beam)
-    )
-    return tf.reverse(tf.transpose(tokens), axis=[1]), length, score

@@ -153,7 +153,7 @@ class DecoderLayer(keras.layers.Layer):
 
         Args:
             batch_size: Number of sentences.
-            cache_length: Number of tokens to keep for each sentence, over all its hypotheses.
+            cache_length: Number of tokens to keep for each sentence.
 
         Returns:
             A dictionary: `"key"` and `"value"`, zeros
@@ -171,22 +171,21 @@ class DecoderLayer(keras.layers.Layer):
         attention_mask=None,
         cross_attention_mask=None,
     ):
-        """Runs `call` for the newest token of each hypothesis, with cached keys and values.
+        """Runs `call` for the newest token of each translation, with cached keys and values.
 
         Args:
-            x: Tensor `(batch, beam_size, d_model)`.
+            x: Tensor `(batch, 1, d_model)`.
             cross_attention_cache: The result of `cross_attention_cache`.
             cache: The result of `new_cache` or of the last `step`.
             cache_index: Index in the cache at which to write the keys and values of `x`; an int or
                 a scalar tensor. With None they are appended to the cache, which may be empty.
-            attention_mask: Boolean tensor that broadcasts to
-                `(batch, num_heads, beam_size, cache_length)`: True for the cached tokens of each
-                hypothesis.
+            attention_mask: Boolean tensor that broadcasts to `(batch, num_heads, 1, cache_length)`:
+                True for the tokens that are cached.
             cross_attention_mask: Boolean tensor that broadcasts to
-                `(batch, num_heads, beam_size, source_len)`.
+                `(batch, num_heads, 1, source_len)`.
 
         Returns:
-            Tensor `(batch, beam_size, d_model)`, and the cache with the new keys and values.
+            Tensor `(batch, 1, d_model)`, and the cache with the new keys and values.
         """
         x, _, cache = self._self_attention_block(x, attention_mask, cache, cache_index)
         x, _ = self._cross_attention_block(x, cross_attention_cache, cross_attention_mask)
@@ -314,10 +313,10 @@ class Decoder(keras.layers.Layer):
         attention_mask=None,
         cross_attention_mask=None,
     ):
-        """Runs `call` for the newest token of each hypothesis, with cached keys and values.
+        """Runs `call` for the newest token of each translation, with cached keys and values.
 
         Args:
-            x: Tensor `(batch, beam_size, d_model)`.
+            x: Tensor `(batch, 1, d_model)`.
             cross_attention_cache: The result of `cross_attention_cache`.
             cache: The result of `new_cache` or of the last `step`.
             cache_index: As in `DecoderLayer.step`.
@@ -325,7 +324,7 @@ class Decoder(keras.layers.Layer):
             cross_attention_mask: As in `DecoderLayer.step`.
 
         Returns:
-            Tensor `(batch, beam_size, d_model)`, and the new cache.
+            Tensor `(batch, 1, d_model)`, and the new cache.
         """
         new_cache = []
         for layer, layer_cross_cache, layer_cache in zip(

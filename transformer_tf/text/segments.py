@@ -1,4 +1,4 @@
-"""Splits a user's text into segments to translate, and joins the translations."""
+"""Splits a user's text into segments to translate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
 
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.slots import Slots, find_value
@@ -14,8 +13,6 @@ from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 MIN_SHOUTED_WORDS = 3
-SEGMENT_STRIDE = 2**24  # keeps the random draws of a text's segments apart from other texts'
-T = TypeVar("T")
 
 # A mark that may end a sentence, with the closing quotes and brackets after it.
 _END = re.compile(
@@ -45,7 +42,6 @@ class Segment:
         source_ids: Its token ids, start and end included.
         shouted: Whether the user wrote the text in capitals; the translation is then in capitals.
         first_word: Index of the word of the text in which the segment begins.
-        number: Number of the segment; its random draws depend on it.
         prefix: The beginning of its translation, as the user typed it.
         prefix_ids: Token ids of the prefix as the model reads it, without start.
         values: What the slots of `text` stand for, in order; see `transformer_tf.text.slots`.
@@ -56,7 +52,6 @@ class Segment:
     source_ids: list[int]
     shouted: bool = False
     first_word: int = 0
-    number: int = 0
     prefix: str = ""
     prefix_ids: list[int] = dataclasses.field(default_factory=list)
     values: tuple[str, ...] = ()
@@ -74,6 +69,11 @@ class Segment:
                 read = read[: match.start()] + slot + read[match.end() :]
         return dataclasses.replace(self, prefix=prefix, prefix_ids=target_tokenizer.encode(read))
 
+    def source_tokens(self, tokenizer: Tokenizer) -> list[str]:
+        """Returns the tokens that the encoder reads, as the text spells them."""
+        pieces = tokenizer.pieces(self.text, self.values)[: len(self.source_ids) - 2]
+        return ["<start>", *pieces, "<end>"]
+
     def restore_case(self, translation: str) -> str:
         """Puts the translation of a shouted text in capitals; the prefix stays as typed."""
         if not self.shouted:
@@ -82,28 +82,6 @@ class Segment:
         if not translation.startswith(beginning):
             return translation
         return self.prefix + translation[len(beginning) :]
-
-
-@dataclasses.dataclass(frozen=True)
-class Translation:
-    """A translation and its scores.
-
-    Attributes:
-        text: The translation.
-        tokens: Its sub-words, without start and end.
-        score: The value that translations are ranked by, see `Hypothesis`; None if unknown.
-        log_prob: Natural logarithm of the probability of the translation.
-        token_log_probs: Natural logarithm of the probability of each token, and of the end token
-            if there is one.
-        alignment: Pairs (source word, target word), counted from 0; None unless requested.
-    """
-
-    text: str
-    tokens: list[str]
-    score: float | None = None
-    log_prob: float | None = None
-    token_log_probs: list[float] | None = None
-    alignment: list[tuple[int, int]] | None = None
 
 
 def list_of_strings(name: str, texts: object) -> list[str]:
@@ -131,7 +109,6 @@ def read_segments(
     max_length: int | None = None,
     recase: bool = True,
     split: bool = False,
-    number: int = 0,
     slots: Slots | None = None,
 ) -> list[Segment]:
     """Normalizes a text and cuts it into segments that the model can take.
@@ -142,7 +119,6 @@ def read_segments(
         max_length: Maximum number of sub-words of a segment; None for no limit.
         recase: Whether the model reads a shouted text (see `is_shouted`) in lower case.
         split: Whether to cut a text into its sentences even if it fits.
-        number: Number of the text; random draws depend on it.
         slots: Finds the values that become slots; None for no slots.
 
     Returns:
@@ -161,7 +137,7 @@ def read_segments(
         text = text.capitalize()
     parts = split_text(text, fits, split)
     segments = []
-    for index, (part, first_word) in enumerate(zip(parts, _first_words(text, parts), strict=True)):
+    for part, first_word in zip(parts, _first_words(text, parts), strict=True):
         if shouted:
             part = part[:1].upper() + part[1:]
         part, values = hide(part)
@@ -169,7 +145,6 @@ def read_segments(
         if max_length is not None and len(ids) > max_length + 2:
             # `split_text` does not cut a character: keep those of its bytes that fit.
             ids = [*ids[: max_length + 1], ids[-1]]
-        segment_number = (number + SEGMENT_STRIDE * index) % 2**31
         target_values = tuple(slots.convert(value) for value in values) if slots else ()
         segments.append(
             Segment(
@@ -177,7 +152,6 @@ def read_segments(
                 ids,
                 shouted,
                 first_word,
-                segment_number,
                 values=values,
                 target_values=target_values,
             )
@@ -296,57 +270,3 @@ def _first_words(text: str, parts: Sequence[str]) -> list[int]:
         words += len(part.split()) - within
         place += len(part)
     return indices
-
-
-def join_translations(
-    segments: Sequence[Segment], translations: Sequence[Sequence[Translation]]
-) -> list[Translation]:
-    """Joins the translations of the segments of a text with spaces.
-
-    Args:
-        segments: The segments of the text.
-        translations: For each segment its translations, the best first.
-
-    Returns:
-        The translations of the text. The n-th joins the n-th translation of each segment, or its
-        last one if it has fewer. A text without segments has the translation "".
-    """
-    if not segments:
-        return [Translation("", [], 0.0, 0.0, [], [])]
-    if len(segments) == 1:
-        return list(translations[0])
-    return [
-        _join(segments, [ranked[min(rank, len(ranked) - 1)] for ranked in translations])
-        for rank in range(max(map(len, translations)))
-    ]
-
-
-def _join(segments: Sequence[Segment], translations: Sequence[Translation]) -> Translation:
-    lengths = [len(translation.text.split()) for translation in translations]
-    first_target_words = [sum(lengths[:index]) for index in range(len(lengths))]
-    alignments = [
-        None
-        if translation.alignment is None
-        else [(s + segment.first_word, t + first_target) for s, t in translation.alignment]
-        for segment, translation, first_target in zip(
-            segments, translations, first_target_words, strict=True
-        )
-    ]
-    return Translation(
-        " ".join(translation.text for translation in translations),
-        [token for translation in translations for token in translation.tokens],
-        _sum([translation.score for translation in translations]),
-        _sum([translation.log_prob for translation in translations]),
-        _chain([translation.token_log_probs for translation in translations]),
-        _chain(alignments),
-    )
-
-
-def _sum(numbers: Sequence[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if len(known) == len(numbers) else None
-
-
-def _chain(lists: Sequence[list[T] | None]) -> list[T] | None:
-    known = [items for items in lists if items is not None]
-    return [item for items in known for item in items] if len(known) == len(lists) else None

@@ -89,7 +89,7 @@ def assert_same_attention(found, expected):
 def assert_same(ask, translator, texts, search, attention=True):
     """Translations, scores and attention of the page are those of the translator."""
     beam = 1 if search == "greedy" else translator.options.beam_size
-    expected = translator.search(texts, beam_size=beam, scores=True)
+    expected = translator.search(texts, beam_size=beam)
     for text, (translation,) in zip(texts, expected, strict=True):
         found = ask("translate", {"text": text, "search": search})
         assert found["text"] == translation.text

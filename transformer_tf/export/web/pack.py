@@ -23,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 from sentencepiece import sentencepiece_model_pb2
 
-from transformer_tf.attention_maps.alignments import AlignmentHeads
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import Config
+from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
 from transformer_tf.text.slots import POINT_DECIMALS, Slots, make_slots
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
@@ -49,7 +49,7 @@ def pack_checkpoint(folder: Path, quantization: Quantization = "int8") -> bytes:
         CheckpointError: If the checkpoint cannot be read, or the page does not support its
             tokenizer.
     """
-    config, model, source, target = load_checkpoint(folder, ("decoding.precision=float32",))
+    config, model, source, target = load_checkpoint(folder)
     tensors: dict[str, npt.NDArray[Any]] = {}
     for variable in model.trainable_variables:
         # The page's names lack the `transformer/` of `transformer/encoder/layer_1/…`.
@@ -114,7 +114,7 @@ def _pack_tensor(
 
 
 def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, Any]:
-    model, decoding = config.model, config.decoding
+    model, decoding, alignment = config.model, config.decoding, config.decoding.alignment
     return {
         "model": {
             "num_layers": model.num_layers,
@@ -125,17 +125,15 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             "pad_id": source.pad_id,
         },
         "decoding": {
-            name: getattr(decoding, name)
-            for name in (
-                *("beam_size", "length_penalty", "min_length"),
-                *("max_length", "max_length_ratio", "top_k", "top_p", "seed", "recase"),
-                *("check_slots", "split_sentences"),
-            )
+            **{
+                name: getattr(decoding, name)
+                for name in ("beam_size", "length_penalty", "max_length", "recase", "check_slots")
+            },
+            "max_length_ratio": MAX_LENGTH_RATIO,
+            **{"top_k": 0, "top_p": 1.0, "seed": 0},  # where the page's sampling begins
         },
-        "alignment_heads": AlignmentHeads(
-            decoding.alignment_layer, decoding.alignment_heads, decoding.alignment_query
-        ).maps(config.model.num_decoder_layers or config.model.num_layers),
-        "alignment_query": decoding.alignment_query,
+        "alignment_heads": alignment.maps() if alignment else [],
+        "alignment_query": alignment.query if alignment else "output",
         "max_source_length": config.data.max_length,
         "languages": {
             "source": config.data.source_language,

@@ -215,19 +215,9 @@ class Tokenizer:
         pieces = self.processor.encode(self._prepared(text), out_type=str)
         return self._labeled(pieces, values)
 
-    def decode(self, ids: Iterable[int], unknowns: Sequence[str] | None = None) -> str:
-        """Returns the text of ids, without padding, start and end.
-
-        Args:
-            ids: The ids.
-            unknowns: What to write for each unknown piece; by default ` ⁇ `.
-        """
-        pieces = self._piece_indices(ids)
-        if unknowns:
-            written = iter(unknowns)
-            spelled = [self.processor.id_to_piece(i) if i else next(written) for i in pieces]
-            return self.processor.decode_pieces(spelled)
-        return self.processor.decode_ids(pieces)
+    def decode(self, ids: Iterable[int]) -> str:
+        """Returns the text of ids, without padding, start and end; ` ⁇ ` for an unknown piece."""
+        return self.processor.decode_ids(self._piece_indices(ids))
 
     def restore(self, text: str, source: str) -> str:
         """Restores the capitals and digits that `lowercase` removes.
@@ -262,6 +252,14 @@ class Tokenizer:
         """Returns the indices of the pieces in the SentencePiece model."""
         left_out = (self.pad_id, self.start_id, self.end_id)
         return [0 if i == self.unk_id else i for i in map(int, ids) if i not in left_out]
+
+    @property
+    def has_reserved(self) -> bool:
+        """Whether each reserved character of `transformer_tf.text.symbols` is a sub-word."""
+        pieces = self.processor.encode(list(symbols.RESERVED), out_type=str)
+        return all(
+            character in found for character, found in zip(symbols.RESERVED, pieces, strict=True)
+        )
 
     @property
     def fingerprint(self) -> bytes:

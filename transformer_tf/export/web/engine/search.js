@@ -12,7 +12,6 @@ const LIKELIEST = 8; // number of next tokens to keep at each step
  * @property {number} length_penalty
  * @property {number} max_length
  * @property {number} max_length_ratio
- * @property {number} min_length
  * @property {number} temperature 0 for the likeliest token.
  * @property {number} top_k 0 for all tokens.
  * @property {number} top_p
@@ -47,7 +46,7 @@ function limit({ settings, source, prefix }) {
  * @param {Float32Array} logits `(vocab_size,)`
  * @param {Node} node The token before; it keeps its likeliest next tokens.
  */
-function constrain({ settings, endId, prefix }, logits, node) {
+function constrain({ prefix }, logits, node) {
   const { position } = node;
   const highest = logits.reduce((one, other) => Math.max(one, other), -Infinity);
   const sum = logits.reduce((all, logit) => all + Math.exp(logit - highest), 0);
@@ -58,10 +57,7 @@ function constrain({ settings, endId, prefix }, logits, node) {
     forced[prefix[position]] = logProbs[prefix[position]];
     return { logProbs, allowed: forced };
   }
-  if (position >= settings.min_length) return { logProbs, allowed: logProbs };
-  const allowed = logProbs.slice();
-  allowed[endId] = -Infinity;
-  return { logProbs, allowed };
+  return { logProbs, allowed: logProbs };
 }
 
 /**

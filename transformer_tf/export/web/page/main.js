@@ -3,7 +3,6 @@
 import { AttentionView } from "../../../attention_maps/browser/attention_view.js";
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
 import { byId, restoreTheme, switchTheme } from "../../../attention_maps/browser/dom.js";
-import { ArcsView } from "./arcs_view.js";
 import { CellPanel } from "./cell_view.js";
 import { Engine } from "./engine.js";
 import { EXAMPLES, languageName } from "./languages.js";
@@ -11,11 +10,11 @@ import { readLink, writeLink } from "./links.js";
 import { Models } from "./models.js";
 import { Panels } from "./panels.js";
 import { Player } from "./player.js";
-import { showNotice, showTokens } from "./sentence_view.js";
+import { shuffleWords } from "./position_view.js";
+import { showNotice, showTokens, showTranslation } from "./sentence_view.js";
 import { Session } from "./session.js";
 import { headsOf, showSilence } from "./silence_view.js";
 import { Tabs } from "./tabs.js";
-import { TextInput } from "./text_input.js";
 import { Updates } from "./updates.js";
 
 const TOLD_TIME = 1500; // milliseconds that a button shows what it did
@@ -27,14 +26,9 @@ const updates = new Updates(engine, session, draw);
 const refresh = () => updates.refresh();
 const panels = new Panels(engine, session, refresh);
 const player = new Player(session, draw);
-const input = new TextInput(session, () => {
-  player.stop();
-  refresh();
-});
 const tabs = new Tabs(byId("tabs"), drawPanel);
 const strips = new TokenStrips({
   source: byId("source-tokens"), target: byId("target-tokens") });
-const arcs = new ArcsView(session);
 const cell = new CellPanel(engine, session);
 const view = new AttentionView({
   onPoint: (lit) => strips.light(lit),
@@ -46,14 +40,22 @@ const models = new Models({
   plain: new URLSearchParams(location.search).has("plain"),
 }, engine, session, startModel);
 
+let ordered = ""; // the text before its words were shuffled
+
+/** @param {string} text */
+function showOrdered(text) {
+  ordered = text;
+  byId("unshuffle").disabled = !text;
+}
+
 /** Shows the translation and all that belongs to it. */
 function draw() {
   const { model, result } = session;
   if (!model || !result) return;
   session.position = Math.min(session.position, result.next.length - 1);
+  showTranslation(session);
   showNotice(session);
   player.draw();
-  arcs.draw();
   cell.close();
   view.show({
     maps: result.maps,
@@ -82,6 +84,26 @@ function drawPanel() {
 }
 
 /**
+ * Replaces the text as if it were typed, so that the browser's undo brings the old one back.
+ *
+ * @param {string} text
+ */
+function setText(text) {
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  byId("source").focus({ preventScroll: true });
+  byId("source").select();
+  document.execCommand("insertText", false, text); // the only way that undo knows
+  focused.focus({ preventScroll: true });
+}
+
+function changeText() {
+  player.stop();
+  showOrdered("");
+  session.begin();
+  refresh();
+}
+
+/**
  * Starts a model with a text. By default it is the current sentence or its translation, if one of
  * them is in the model's source language, else an example.
  *
@@ -91,11 +113,12 @@ function drawPanel() {
 function startModel(text, before) {
   const { source } = session.model.languages;
   const kept = before?.source === source ? byId("source").value
-    : before?.target === source && session.result ? byId("translation").textContent : "";
+    : before?.target === source ? session.result?.text : "";
   session.restore();
-  updates.known.clear();
   view.chosen = false;
-  input.start(text || kept || EXAMPLES[source]?.[0] || "");
+  byId("source").value = text || kept || EXAMPLES[source]?.[0] || "";
+  changeText();
+  byId("source").focus({ preventScroll: true });
 }
 
 /**
@@ -110,8 +133,9 @@ function tell(id, told) {
   setTimeout(() => { byId(id).textContent = usual; }, TOLD_TIME);
 }
 
+byId("source").addEventListener("input", changeText);
 byId("examples").addEventListener("change", ({ target }) => {
-  if (target.value) input.replace(target.value);
+  if (target.value) setText(target.value);
   target.value = "";
 });
 byId("copy").hidden = !navigator.clipboard; // browsers offer it only for secure addresses
@@ -128,7 +152,7 @@ addEventListener("hashchange", () => {
   if (!session.model || !text) return;
   const index = models.indexOf(model);
   if (model !== null && data.models[index] !== models.current) models.load(index, text);
-  else if (text !== byId("source").value) input.replace(text);
+  else if (text !== byId("source").value) setText(text);
 });
 
 byId("unforce").addEventListener("click", () => {
@@ -157,6 +181,12 @@ byId("without-positions").addEventListener("change", ({ target }) => {
   session.positions = !target.checked;
   refresh();
 });
+byId("shuffle").addEventListener("click", () => {
+  const before = ordered || byId("source").value;
+  setText(shuffleWords(before));
+  showOrdered(before);
+});
+byId("unshuffle").addEventListener("click", () => setText(ordered));
 for (const id of ["temperature", "top-k", "top-p"]) byId(id).addEventListener("input", drawPanel);
 byId("again").addEventListener("click", () => {
   session.draw += 1;

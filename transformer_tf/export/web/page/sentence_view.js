@@ -1,4 +1,4 @@
-/** The tokens of the sentence and its translation, and what was changed. */
+/** The cards of the sentence and its translation. */
 
 import { byId } from "../../../attention_maps/browser/dom.js";
 import { entriesOf } from "../../../attention_maps/browser/tokens.js";
@@ -42,6 +42,16 @@ export function showTokens(session, strips, view, { position, onToken }) {
       },
     };
   });
+}
+
+/** @param {Session} session */
+export function showTranslation({ model, result }) {
+  byId("translation").textContent = result?.text ?? "";
+  byId("copy").disabled = byId("link").disabled = !result;
+  byId("cut").hidden = !result?.cut;
+  if (!result) return;
+  byId("cut").textContent = `Too long: the last ${result.cut} sub-words are not read. `
+    + `The model was trained on at most ${model.max_source_length}.`;
 }
 
 /**

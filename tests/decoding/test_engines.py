@@ -1,0 +1,179 @@
+"""The NumPy engine finds what the Keras model says, and the Keras engine finds the same."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
+from tests.test_numpy_transformer import KINDS, to_numpy
+from transformer_tf.config import DecodingConfig
+from transformer_tf.decoding.keras_engine import KerasEngine
+from transformer_tf.decoding.numpy_engine import NumpyEngine
+from transformer_tf.errors import ConfigError
+from transformer_tf.text.batching.batches import pad
+
+START, END = TARGET_VOCAB - 2, TARGET_VOCAB - 1
+GREEDY = DecodingConfig(batch_size=5, max_length=19)
+BEAM = dataclasses.replace(GREEDY, beam_size=3, n_best=3)
+PREFIXES = [[[3, 4], [], [5], [2, 2, 7, 1]][n % 4] for n in range(23)]
+SLOW = ("the paper's", "pre-norm, target tied")
+
+
+def make_engines(folder, **settings):
+    """Both engines with the same model, whose translations sometimes end."""
+    model = make_model(**settings)
+    embeddings = model.target_embedding.embeddings
+    if model.tie_embeddings == "none":
+        model.output_projection.bias.assign_add(2.0 * np.eye(TARGET_VOCAB)[END])
+    else:
+        embeddings.assign(embeddings * np.where(np.arange(TARGET_VOCAB) == END, 2, 1)[:, None])
+    return KerasEngine(model, START, END), NumpyEngine(to_numpy(model, folder), START, END)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(kind, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name, kind in KINDS.items()
+    ],
+)
+def engines(request, tmp_path_factory):
+    return make_engines(tmp_path_factory.mktemp("weights"), **request.param)
+
+
+def sentences(count=23, longest=8):
+    random = np.random.default_rng(0)
+    lengths = random.integers(1, longest + 1, count)
+    vocab = min(SOURCE_VOCAB, TARGET_VOCAB)
+    return [random.integers(1, vocab, length).tolist() for length in lengths]
+
+
+def teacher_forced(model, source, ids):
+    """Log-probabilities `(len(ids) + 1, vocab_size)` of one pass over a whole translation."""
+    logits = model({"source": pad([source]), "target_input": pad([[START, *ids]])})
+    logits = np.asarray(logits, "float64")[0]
+    return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+
+
+def assert_teacher_forced(model, sources, found):
+    """Checks the log-probabilities of hypotheses."""
+    for source, row in zip(sources, found, strict=True):
+        for hypothesis in row:
+            log_probs = teacher_forced(model, source, hypothesis.ids)
+            count = len(hypothesis.token_log_probs)
+            expected = log_probs[np.arange(count), [*hypothesis.ids, END][:count]]
+            np.testing.assert_allclose(hypothesis.token_log_probs, expected, atol=1e-4)
+            np.testing.assert_allclose(hypothesis.log_prob, expected.sum(), atol=1e-3)
+
+
+def assert_same(found, expected):
+    assert [[h.ids for h in row] for row in found] == [[h.ids for h in row] for row in expected]
+    for row, other in zip(found, expected, strict=True):
+        for a, b in zip(row, other, strict=True):
+            np.testing.assert_allclose(a.token_log_probs, b.token_log_probs, atol=1e-4)
+            np.testing.assert_allclose([a.score, a.log_prob], [b.score, b.log_prob], atol=1e-4)
+
+
+def test_greedy_search_equals_arg_max_of_teacher_forced_pass(engines):
+    keras_engine, engine = engines
+    found, ended = engine.search(sentences(), GREEDY), 0
+    for source, (best,) in zip(sentences(), found, strict=True):
+        count = len(best.token_log_probs)
+        expected = teacher_forced(keras_engine.model, source, best.ids).argmax(-1)[:count]
+        assert [*best.ids, END][:count] == expected.tolist()
+        ended += count == len(best.ids) + 1
+    assert ended or keras_engine.model.tie_embeddings == "all"
+
+
+@pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
+def test_log_probabilities_are_those_of_a_teacher_forced_pass(engines, options):
+    """Each hypothesis attends to its own tokens alone, and begins with its prefix."""
+    keras_engine, engine = engines
+    found = engine.search(sentences(), options, PREFIXES)
+    assert_teacher_forced(keras_engine.model, sentences(), found)
+    for row, prefix in zip(found, PREFIXES, strict=True):
+        assert all(hypothesis.ids[: len(prefix)] == prefix for hypothesis in row)
+
+
+@pytest.mark.parametrize("prefixes", [None, PREFIXES], ids=["free", "prefixes"])
+def test_the_keras_engine_finds_the_same(engines, prefixes):
+    keras_engine, engine = engines
+    expected = engine.search(sentences(), GREEDY, prefixes)
+    assert_same(keras_engine.search(sentences(), GREEDY, prefixes), expected)
+
+
+def test_the_keras_engine_has_no_beam(engines):
+    with pytest.raises(ConfigError, match="decoding.beam_size=3 needs the NumPy engine"):
+        engines[0].search(sentences(), BEAM)
+
+
+@pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
+def test_the_size_of_a_batch_changes_nothing(engines, options):
+    _, engine = engines
+    single = [engine.search([source], options)[0] for source in sentences()]
+    for batch_size in (2, 23):
+        changed = dataclasses.replace(options, batch_size=batch_size)
+        assert_same(engine.search(sentences(), changed), single)
+
+
+def test_attention_equals_that_of_the_keras_engine(engines):
+    targets = [[START, *range(1, n)] for n in (2, 7, 1, 4, 5)]
+    expected, found = (engine.attend(sentences(5), targets) for engine in engines)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert set(ours) == set(theirs)
+        for kind, scores in theirs.items():
+            np.testing.assert_allclose(ours[kind], scores, atol=1e-5)
+
+
+def test_progress_counts_every_sentence(engines):
+    done = []
+    engines[1].search(sentences(), GREEDY, progress=done.append)
+    assert sum(done) == 23
+    assert engines[1].search([], GREEDY, progress=done.append) == []
+    assert sum(done) == 23
+
+
+def test_a_translation_is_at_most_twice_as_long_as_its_source_plus_ten(tmp_path):
+    model = make_model()
+    model.output_projection.bias.assign_add(-99.0 * np.eye(TARGET_VOCAB)[END])  # no end
+    engine = NumpyEngine(to_numpy(model, tmp_path), START, END)
+    found = engine.search([[3], [3, 4, 5, 6]], GREEDY, [[1], []])
+    assert [len(row[0].ids) for row in found] == [13, 18]
+
+
+def test_a_padding_token_in_a_translation_is_never_attended(tmp_path):
+    """An untrained model may well choose it."""
+    model = make_model()
+    model.output_projection.bias.assign_add(4.0 * np.eye(TARGET_VOCAB)[model.pad_id])
+    keras_engine = KerasEngine(model, START, END)
+    for engine, options in (
+        (keras_engine, GREEDY),
+        (NumpyEngine(to_numpy(model, tmp_path), START, END), BEAM),
+    ):
+        found = engine.search(sentences(8), options)
+        translations = [hypothesis.ids for row in found for hypothesis in row]
+        assert any(model.pad_id in ids and set(ids) != {model.pad_id} for ids in translations)
+        assert_teacher_forced(model, sentences(8), found)
+
+
+def test_translations_longer_than_the_learned_positions_are_an_error(tmp_path):
+    for engine in make_engines(tmp_path, position="learned", max_length=40):
+        with pytest.raises(ConfigError, match="decoding.max_length"):
+            engine.search([[1]], dataclasses.replace(GREEDY, max_length=41))
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_a_search_has_one_blas_thread(engines):
+    """More threads fight with those of the batches: 48 sentences took eight times as long."""
+    during = []
+    with threadpool_limits(3, user_api="blas"):
+        before = blas_threads()
+        engines[1].search(sentences(), GREEDY, progress=lambda _: during.append(blas_threads()))
+        assert blas_threads() == before
+    assert len(during) > 1
+    assert all(set(threads) == {1} for threads in during)

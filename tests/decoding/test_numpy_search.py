@@ -1,0 +1,191 @@
+"""Greedy and beam search on scripted logits, without a model."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from transformer_tf.config import DecodingConfig
+from transformer_tf.decoding.numpy_search import Beam, Greedy, top_k
+
+VOCAB, END = 5, 4
+
+
+def run(next_logits, limits, prefixes=None, **changes):
+    """Runs a search; `next_logits(row, tokens so far)` returns the logits of the next token."""
+    options = DecodingConfig(**changes)
+    kind, beam, batch = (Beam if changes else Greedy), options.beam_size, len(limits)
+    search = kind(options, END, limits, prefixes)
+    histories = [[()] * beam for _ in range(batch)]
+    found, unfinished, steps = [[] for _ in limits], np.ones(batch, bool), 0
+    while unfinished.any():
+        logits = [[next_logits(row, history) for history in histories[row]] for row in range(batch)]
+        tokens, parents, done = search.advance(np.array(logits, "float32"), unfinished)
+        histories = [
+            [(*histories[row][parents[row][rank]], int(tokens[row][rank])) for rank in range(beam)]
+            for row in range(batch)
+        ]
+        for row in np.flatnonzero(done & unfinished):
+            found[row] = search.hypotheses(row)
+        unfinished &= ~done
+        steps += 1
+    return found, steps
+
+
+def scripted(*rows):
+    """Returns logits whose likeliest tokens are those of each row, then END."""
+
+    def next_logits(row, history):
+        position = len(history)
+        logits = np.zeros(VOCAB)
+        logits[rows[row][position] if position < len(rows[row]) else END] = 3
+        return logits
+
+    return next_logits
+
+
+def language(seed):
+    """Returns random logits that depend on the row and the last two tokens."""
+    table = np.random.default_rng(seed).normal(0, 2, (7, VOCAB + 1, VOCAB + 1, VOCAB))
+
+    def next_logits(row, history):
+        last = [-1, -1, *history][-2:]
+        return table[row, last[0], last[1]]
+
+    return next_logits
+
+
+def log_softmax(logits):
+    return logits - np.log(np.exp(logits).sum())
+
+
+def penalty(length, alpha):
+    return ((5 + length) / 6) ** alpha
+
+
+def assert_same(found, expected):
+    """Compares hypotheses with pairs of score and tokens."""
+    assert [hypothesis.ids for hypothesis in found] == [ids for _, ids in expected]
+    scores = [score for score, _ in expected]
+    np.testing.assert_allclose([hypothesis.score for hypothesis in found], scores, atol=1e-4)
+
+
+def test_greedy_search_ends_each_row_at_its_end_token():
+    found, steps = run(scripted([3, 2, 1], [0], []), [20, 20, 20])
+    assert [row[0].ids for row in found] == [[3, 2, 1], [0], []]
+    assert steps == 4  # the longest row and its end
+
+
+def test_greedy_search_cuts_each_row_at_its_limit():
+    found, steps = run(scripted([3, 2, 1, 0], [3, 2, 1, 0], [3]), [2, 4, 1])
+    assert [row[0].ids for row in found] == [[3, 2], [3, 2, 1, 0], [3]]
+    assert steps == 4
+    assert [len(row[0].token_log_probs) for row in found] == [2, 4, 1]
+
+
+@pytest.mark.parametrize("changes", [{}, {"beam_size": 3}])
+def test_scores_are_log_probabilities(changes):
+    logits = language(1)
+    for row, hypotheses in enumerate(run(logits, [9] * 5, **changes)[0]):
+        best = hypotheses[0]
+        tokens = [*best.ids, END][: len(best.token_log_probs)]
+        expected = [
+            log_softmax(logits(row, tuple(tokens[:position])))[token]
+            for position, token in enumerate(tokens)
+        ]
+        np.testing.assert_allclose(best.token_log_probs, expected, atol=1e-5)
+        np.testing.assert_allclose(best.log_prob, sum(expected), atol=1e-5)
+
+
+@pytest.mark.parametrize("changes", [{}, {"beam_size": 2}])
+def test_prefixes(changes):
+    found, _ = run(language(2), [9] * 3, prefixes=[[1, 1, 2], [3], []], **changes)
+    free, _ = run(language(2), [9] * 3, **changes)
+    assert found[0][0].ids[:3] == [1, 1, 2]
+    assert found[1][0].ids[:1] == [3]
+    assert found[2] == free[2]
+
+
+def exhaustive(logits, row, limit, alpha):
+    """Returns the scores and tokens of all possible translations, best first."""
+    found = []
+    for length in range(limit):
+        for tokens in itertools.product([t for t in range(VOCAB) if t != END], repeat=length):
+            whole = [*tokens, END]
+            total = sum(
+                log_softmax(logits(row, tuple(whole[:position])))[token]
+                for position, token in enumerate(whole)
+            )
+            found.append((total / penalty(len(whole), alpha), list(tokens)))
+    return sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6])
+def test_wide_beam_equals_exhaustive_search(alpha):
+    logits = language(3)
+    found, _ = run(logits, [4] * 3, beam_size=70, n_best=4, length_penalty=alpha)
+    for row in range(3):
+        assert_same(found[row], exhaustive(logits, row, 4, alpha)[:4])
+
+
+def simple_beam_search(logits, row, limit, options):
+    """Beam search with lists that always runs to the limit."""
+    alpha, beam = options.length_penalty, options.beam_size
+    unfinished, finished = [(0.0, ())], []
+    for position in range(limit):
+        candidates = [
+            (total + log_prob, (*history, token))
+            for total, history in unfinished
+            for token, log_prob in enumerate(log_softmax(logits(row, history)))
+        ]
+        candidates.sort(key=lambda candidate: -candidate[0])
+        candidates = candidates[: 2 * beam]
+        for total, history in candidates[:beam]:
+            if history[-1] == END:
+                finished.append((total / penalty(position + 1, alpha), list(history[:-1])))
+        unfinished = [candidate for candidate in candidates if candidate[1][-1] != END][:beam]
+    finished.sort(key=lambda hypothesis: -hypothesis[0])
+    cut = [(total / penalty(limit, alpha), list(history)) for total, history in unfinished]
+    return (finished[:beam] + cut)[: options.n_best]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"beam_size": 2},
+        {"beam_size": 3, "n_best": 3},
+        {"beam_size": 4, "n_best": 2, "length_penalty": 0.0},
+        {"beam_size": 5, "n_best": 5, "length_penalty": 1.5},
+    ],
+    ids=str,
+)
+def test_beam_search_equals_simple_beam_search(changes):
+    limits, steps = [1, 2, 6, 9, 9, 12, 12], []
+    for seed in range(5):
+        logits = language(seed)
+        found, taken = run(logits, limits, **changes)
+        steps.append(taken)
+        for row, limit in enumerate(limits):
+            expected = simple_beam_search(logits, row, limit, DecodingConfig(**changes))
+            assert_same(found[row], expected)
+    if changes["beam_size"] == 2:
+        assert min(steps) < 12  # the bound stops the search before the limit
+
+
+def test_beam_of_one_equals_greedy_search():
+    logits = language(4)
+    greedy, _ = run(logits, [9] * 7)
+    beam, _ = run(logits, [9] * 7, beam_size=1, length_penalty=0.0)
+    for one, other in zip(greedy, beam, strict=True):
+        assert_same(one, [(other[0].score, other[0].ids)])
+
+
+@pytest.mark.parametrize("size", [3, 31, 331])
+def test_top_k_is_a_stable_sort(random, size):
+    values = random.integers(0, size, (5, size)).astype("float32")
+    values[1:3] = random.normal(size=(2, size))
+    best, index = top_k(values, 3)
+    expected = np.argsort(-values, axis=1, kind="stable")[:, :3]
+    np.testing.assert_array_equal(best, np.take_along_axis(values, expected, axis=1))
+    np.testing.assert_array_equal(np.take_along_axis(values, index, axis=1), best)
+    np.testing.assert_array_equal(index[1:3], expected[1:3])

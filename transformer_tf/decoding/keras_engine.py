@@ -1,0 +1,183 @@
+"""Greedy search with the Keras model, as one loop that a backend can compile."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import keras
+import numpy as np
+from keras import ops
+
+from transformer_tf.decoding.batched import BatchedEngine
+from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.errors import ConfigError
+from transformer_tf.text.batching.batches import pad
+from transformer_tf.transformer import Transformer
+
+# Each new shape is compiled on JAX, so sources and prefixes are padded to multiples of these.
+SOURCE_MULTIPLE, PREFIX_MULTIPLE = 16, 8
+FREE = -1  # stands in a prefix where the search may choose
+
+
+def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit, prefix, steps):
+    """Extends each translation by its likeliest next token until it ends.
+
+    Args:
+        model: The model.
+        start_id: The id of the start token.
+        end_id: The id of the end token.
+        source: Integer tensor `(batch, source_len)`.
+        limit: Integer tensor `(batch,)`: the maximum number of tokens of each translation, the end
+            token included; at least 1.
+        prefix: Integer tensor `(batch, prefix_len)`: the first tokens of each translation, then
+            `FREE`; at least one column.
+        steps: The largest limit; an int or a scalar tensor.
+
+    Returns:
+        A dictionary: `"tokens"` `(batch, steps)`; `"log_probs"` `(batch, steps)`, the natural
+        logarithms of their probabilities; and `"length"` `(batch,)`, the number of tokens of each
+        translation, the end token included. The tokens after them have no meaning.
+    """
+    batch_size, prefix_len = ops.shape(source)[0], ops.shape(prefix)[1]
+    cross_attention_cache = model.encode_for_search(source)
+    position_table = model.target_embedding.position_table(steps)
+
+    def is_unfinished(step, state):
+        return ops.logical_not(ops.all(state["done"]))
+
+    def advance(step, state):
+        visible = _write(state["visible"], step, state["token"] != model.pad_id)
+        position = ops.take(position_table, ops.reshape(step, (1, 1)), axis=0)  # (1, 1, d_model)
+        logits, cache = model.step(
+            state["token"][:, None],
+            position,
+            cross_attention_cache,
+            state["cache"],
+            step,
+            visible[:, None, None],
+        )
+        forced = ops.take(prefix, ops.minimum(step, prefix_len - 1), axis=1)
+        forced = ops.where(step < prefix_len, forced, FREE)
+        likeliest = ops.cast(ops.argmax(logits, axis=-1), "int32")
+        token = ops.where(forced == FREE, likeliest, forced)
+        logit = ops.take_along_axis(logits, token[:, None], axis=-1)[:, 0]
+        log_prob = logit - ops.logsumexp(logits, axis=-1)
+        done = state["done"]
+        return step + 1, {
+            "token": token,
+            "tokens": _write(state["tokens"], step, token),
+            "log_probs": _write(state["log_probs"], step, log_prob),
+            "length": ops.where(done, state["length"], step + 1),
+            "done": done | (token == end_id) | (step + 1 >= limit),
+            "visible": visible,
+            "cache": cache,
+        }
+
+    state = {
+        "token": ops.full((batch_size,), start_id, "int32"),
+        "tokens": ops.zeros((batch_size, steps), "int32"),
+        "log_probs": ops.zeros((batch_size, steps), "float32"),
+        "length": ops.zeros((batch_size,), "int32"),
+        "done": ops.zeros((batch_size,), "bool"),
+        "visible": ops.zeros((batch_size, steps), "bool"),
+        "cache": model.decoder.new_cache(batch_size, steps),
+    }
+    _, state = ops.while_loop(is_unfinished, advance, (ops.zeros((), "int32"), state))
+    return {name: state[name] for name in ("tokens", "log_probs", "length")}
+
+
+def _write(history, step, values):
+    """Writes values `(batch,)` into a column of a tensor `(batch, steps)`."""
+    return ops.slice_update(history, (0, step), values[:, None])
+
+
+class KerasEngine(BatchedEngine):
+    """Greedy search with a Keras model.
+
+    Args:
+        model: The model.
+        start_id: The id of the start token.
+        end_id: The id of the end token.
+    """
+
+    def __init__(self, model: Transformer, start_id: int, end_id: int):
+        super().__init__(1, model.max_length if model.position == "learned" else None)
+        self.model = model
+        self.end_id = end_id
+        self._search = _compile(model, start_id, end_id)
+
+    def _search_batch(self, sources, options, prefixes):
+        if options.beam_size > 1:
+            raise ConfigError(
+                f"The Keras engine has greedy search only: decoding.beam_size={options.beam_size} "
+                "needs the NumPy engine"
+            )
+        count, prefixes = len(sources), prefixes or [()] * len(sources)
+        source_len = _round_up(max(map(len, sources)), SOURCE_MULTIPLE)
+        source_len = min(source_len, self.num_positions or source_len)
+        prefix_len = _round_up(max(1, *map(len, prefixes)), PREFIX_MULTIPLE)
+        limits = [
+            options.limit(len(source), len(prefix))
+            for source, prefix in zip(sources, prefixes, strict=True)
+        ]
+        padding = (options.batch_size if count > 1 else 1) - count
+        rows = [[*prefix, *[FREE] * (prefix_len - len(prefix))] for prefix in prefixes]
+        found = self._search(
+            pad([*sources, *[sources[0]] * padding], source_len),
+            np.array(limits + [1] * padding, "int32"),
+            np.array(rows + [[FREE] * prefix_len] * padding, "int32"),
+            options.limit(source_len, prefix_len),
+        )
+        tokens, log_probs, lengths = (
+            ops.convert_to_numpy(found[name]) for name in ("tokens", "log_probs", "length")
+        )
+        return [
+            [self._hypothesis(tokens[row, :length], log_probs[row, :length])]
+            for row, length in enumerate(lengths[:count])
+        ]
+
+    def _hypothesis(self, tokens: np.ndarray, log_probs: np.ndarray) -> Hypothesis:
+        ids = tokens.tolist()
+        ids = ids[:-1] if ids[-1] == self.end_id else ids
+        total = float(log_probs.astype(float).sum())
+        return Hypothesis(ids, total, total, log_probs.tolist())
+
+    def _attend_batch(self, sources, target_inputs):
+        _, scores = self.model(
+            {"source": pad(sources), "target_input": pad(target_inputs)},
+            return_attention_scores=True,
+        )
+        return {
+            kind: np.stack([ops.convert_to_numpy(layer) for layer in layers], axis=1)
+            for kind, layers in scores.items()
+        }
+
+
+def _round_up(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
+
+
+def _compile(model: Transformer, start_id: int, end_id: int) -> Callable:
+    """Returns `greedy_search` as a compiled function of source, limit, prefix and steps."""
+    search = functools.partial(greedy_search, model, start_id, end_id)
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        ids, numbers = (tf.TensorSpec([None] * axes, tf.int32) for axes in (2, 1))
+        signature = [ids, numbers, ids, tf.TensorSpec([], tf.int32)]
+        return tf.function(search, input_signature=signature, autograph=False)
+    if backend == "jax":
+        import jax
+
+        variables = model.variables
+
+        def with_weights(values, source, limit, prefix, steps):
+            # Weights that are not arguments would become constants of the program.
+            with keras.StatelessScope(state_mapping=list(zip(variables, values, strict=True))):
+                return search(source, limit, prefix, steps)
+
+        jitted = jax.jit(with_weights, static_argnums=4)
+        return lambda *arguments: jitted([v.value for v in variables], *arguments)
+    return search
