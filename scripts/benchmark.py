@@ -97,7 +97,7 @@ def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
         config = load_config(arguments.config, [*ARTICLE_SIZES, *arguments.overrides])
         return measure_training(config, arguments.rounds)
     import_keras_quietly()
-    from transformer_tf.checkpoint import find_checkpoint
+    from transformer_tf.commands.checkpoints import find_checkpoint
 
     folder = find_checkpoint(ROOT, arguments.checkpoint)
     if arguments.command == "decode":

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import make_model
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.checkpoint_export import halve
-from transformer_tf.weights import current_name, model_weights, read_weights
+from transformer_tf.weights import model_weights, read_weights
 
 
 @pytest.fixture
@@ -57,20 +57,6 @@ def test_halved_weights_are_read_in_float32(file):
     array = read_weights(file)["source_embedding"][0]
     assert array.dtype == np.float32
     np.testing.assert_array_equal(array, array.astype("float16"))
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (
-            "encoder/layers/encoder_layer_1/self_attention_residual/norm/vars/0",
-            "encoder/layers/encoder_layer_1/self_attention_norm/vars/0",
-        ),
-        ("encoder/norm/vars/1", "encoder/norm/vars/1"),
-    ],
-)
-def test_norms_of_residual_layers_are_norms_of_their_own(name, expected):
-    assert current_name(name) == expected
 
 
 def test_damaged_files_are_an_error(file):

@@ -27,7 +27,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     import_keras_quietly()
-    from transformer_tf.checkpoint import find_checkpoint
+    from transformer_tf.commands.checkpoints import find_checkpoint
 
     folder = find_checkpoint(ROOT, arguments.checkpoint)
     arguments.output.mkdir(parents=True, exist_ok=True)

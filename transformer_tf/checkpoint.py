@@ -10,14 +10,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import errno
 import os
 import shutil
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +25,7 @@ from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFErr
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.files import atomic_write
-from transformer_tf.utils.startup import command_line
-from transformer_tf.weights import current_name, read_weights
+from transformer_tf.weights import read_weights
 
 if TYPE_CHECKING:  # importing the backend takes seconds
     from transformer_tf.transformer import Transformer
@@ -136,7 +132,7 @@ def open_checkpoint(
     for override in overrides:
         if not override.startswith("decoding."):
             raise ConfigError(f"Only decoding.key=value can change after training, not {override}")
-    _check_folder(folder)
+    check_folder(folder)
     candidates = [folder / name for name in (BEST_WEIGHTS, LAST_WEIGHTS)]
     weights = next((path for path in candidates if path.is_file()), None)
     if weights is None and (folder / "model.bin").is_file():
@@ -205,8 +201,7 @@ def load_weights(model: Transformer, path: Path) -> None:
             weight is NaN or infinite.
     """
     try:
-        with _renamed_weights(path) as renamed:
-            model.load_weights(renamed)
+        model.load_weights(path)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = one_line(error)
         raise CheckpointError(
@@ -216,116 +211,15 @@ def load_weights(model: Transformer, path: Path) -> None:
         raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
 
 
-@contextlib.contextmanager
-def _renamed_weights(path: Path) -> Iterator[Path]:
-    """Yields weights under their current names: `path`, or a temporary copy of an older file."""
-    import h5py
-
-    names: list[str] = []
-    with h5py.File(path) as file:
-        file.visit(names.append)
-    old = [name for name in names if name.endswith("/vars") and current_name(name) != name]
-    if not old:
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(shutil.copyfile(path, Path(folder) / BEST_WEIGHTS))
-        with h5py.File(copy, "r+") as file:
-            for name in old:
-                file.move(name, current_name(name))
-        yield copy
-
-
-def find_checkpoint(
-    root: Path,
-    named: Path | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
-) -> Path:
-    """Chooses the checkpoint to use. If it is the latest run, prints its name on stderr.
-
-    Args:
-        root: The project's folder.
-        named: A checkpoint, or a folder of runs, of which the latest is chosen. By default
-            `checkpoints/en-de` if it exists, else the latest run in `runs`, here or in `root`.
-        source_language: Chooses in `checkpoints` by the code of the source language, such as `de`.
-        target_language: Chooses in `checkpoints` by the code of the target language.
+def check_folder(folder: Path) -> None:
+    """Checks that a folder is a checkpoint, by its configuration.
 
     Raises:
-        CheckpointError: If there is none, or more than one for the languages, or `named` is no
-            checkpoint.
+        CheckpointError: If it is none. The message names the checkpoints inside, if any.
     """
-    if source_language or target_language:
-        return _find_pair(root / "checkpoints", source_language, target_language)
-    if named is not None:
-        chosen = named if (named / CONFIG_FILE).is_file() else _latest({named}) or named
-        _check_folder(chosen)
-        return chosen
-    shipped = root / "checkpoints" / "en-de"
-    if (shipped / CONFIG_FILE).is_file():
-        return shipped
-    latest = _latest({path.resolve() for path in (Path("runs"), root / "runs")})
-    if latest is None:
-        raise CheckpointError(
-            f"There is no translator yet: train one with {command_line('train')}, "
-            "or name one with --checkpoint DIR"
-        )
-    return latest
-
-
-def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is not a checkpoint: there is no such folder")
     if not (folder / CONFIG_FILE).is_file():
         inside = sorted(str(path.parent) for path in folder.glob(f"*/{CONFIG_FILE}"))
         hint = f"; it contains {', '.join(inside)}" if inside else ""
         raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}{hint}")
-
-
-def _find_pair(folder: Path, source: str | None, target: str | None) -> Path:
-    """Returns the checkpoint that translates between two languages; None stands for any."""
-    pairs = {}
-    for path in sorted(folder.glob(f"*/{CONFIG_FILE}")):
-        data = load_saved_config(path).data
-        pairs[path.parent] = data.source_language, data.target_language
-    found = [
-        path
-        for path, pair in pairs.items()
-        if source in (None, pair[0]) and target in (None, pair[1])
-    ]
-    if len(found) == 1:
-        return found[0]
-    same_pair = len({pairs[path] for path in found}) == 1
-    number = "Several translators go" if found else "There is no translator"
-    wanted = " ".join(
-        f"{name} {code}" for name, code in (("from", source), ("to", target)) if code is not None
-    )
-    options = [
-        f"--checkpoint {path}" if same_pair else "--from {} --to {}".format(*pairs[path])
-        for path in found or pairs
-    ]
-    offered = ", ".join(options) or "none"
-    raise CheckpointError(f"{number} {wanted} in {folder}; choose from: {offered}")
-
-
-def _latest(folders: set[Path]) -> Path | None:
-    """Returns the run with the newest weights and prints it on stderr."""
-    runs = [path.parent for folder in folders for path in folder.glob(f"*/{CONFIG_FILE}")]
-    weights = [
-        run / name
-        for run in runs
-        for name in (BEST_WEIGHTS, LAST_WEIGHTS)
-        if (run / name).is_file()
-    ]
-    if not weights:
-        return None
-    latest = max(weights, key=_modified).parent
-    newest = max(runs, key=lambda run: _modified(run / CONFIG_FILE))
-    unfinished = newest not in {path.parent for path in weights}
-    note = f" ({newest} is newer but has no weights yet)" if unfinished else ""
-    print(f"Using {latest}{note}", file=sys.stderr)
-    return latest
-
-
-def _modified(path: Path) -> float:
-    return path.stat().st_mtime

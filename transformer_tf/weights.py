@@ -17,19 +17,6 @@ ROOT_NAMES = {
 }
 
 
-def current_name(name: str) -> str:
-    """Converts the name of a weight from older files, which have norms inside `Residual` layers.
-
-    Args:
-        name: A name in a `.weights.h5` file, such as
-            `encoder/layers/encoder_layer/feed_forward_residual/norm/vars/0`.
-
-    Returns:
-        The current name, such as `encoder/layers/encoder_layer/feed_forward_norm/vars/0`.
-    """
-    return name.replace("_residual/norm/", "_norm/")
-
-
 def read_weights(path: Path) -> dict[str, Any]:
     """Reads a `.weights.h5` file.
 
@@ -51,7 +38,7 @@ def read_weights(path: Path) -> dict[str, Any]:
 
     def read(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset):
-            arrays[current_name(name)] = item[()].astype("float32")
+            arrays[name] = item[()].astype("float32")
 
     try:
         with h5py.File(path) as file:

@@ -5,7 +5,8 @@ import dataclasses
 import json
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
+from transformer_tf.commands import new_parser
+from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
 from transformer_tf.config import load_saved_config
 from transformer_tf.errors import DataError
 from transformer_tf.utils.startup import run_command

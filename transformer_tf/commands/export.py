@@ -4,7 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
+from transformer_tf.commands import new_parser
+from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")

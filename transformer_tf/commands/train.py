@@ -233,7 +233,7 @@ def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -
         data: The configuration with the languages.
         overrides: The strings `section.key=value` of the command line.
     """
-    from transformer_tf.checkpoint import find_checkpoint
+    from transformer_tf.commands.checkpoints import find_checkpoint
 
     try:
         start = find_checkpoint(project_folder(), None, data.source_language, data.target_language)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_tf.commands import add_checkpoint, chosen_checkpoints, new_parser
+from transformer_tf.commands import new_parser
+from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
 from transformer_tf.errors import DataError, TransformerTFError
 from transformer_tf.utils.files import FILE_SUFFIXES
 from transformer_tf.utils.startup import run_command
