@@ -57,7 +57,7 @@ class DataConfig(Section, name="data"):
     files: tuple[Files, ...] = key(
         (),
         "The training pairs; implies `corpus: files`. A list of `[FILE]` (lines of source, tab, "
-        "target; .csv; .tmx) and `[SOURCE, TARGET]` (two files with a sentence per line). Plain, "
+        "target; .csv) and `[SOURCE, TARGET]` (two files with a sentence per line). Plain, "
         ".gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.",
     )
     validation_files: tuple[Files, ...] = key(

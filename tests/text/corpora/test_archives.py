@@ -4,10 +4,8 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import random
 import tarfile
-import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from transformer_tf.errors import DataError
-from transformer_tf.text.corpora import archives
 from transformer_tf.text.corpora.archives import open_text
 
 TEXT = "".join(f"Zeile {i} {'ä' * (i % 41)}\n" for i in range(3011)).encode() + b"no line end"
 OTHER = b"another text\n"
+NOISE = random.Random(0).randbytes(300_007)
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
@@ -45,18 +43,14 @@ def write_archive(path: Path, members: dict[str, bytes]) -> Path:
     return path
 
 
-def noise(size: int) -> bytes:
-    return random.Random(0).randbytes(size)
-
-
 def read(path: Path | str) -> bytes:
     with open_text(path) as file:
         return file.read()
 
 
-def error_of(action: Callable[[], object]) -> str:
+def error_of(path: Path) -> str:
     with pytest.raises(DataError) as caught:
-        action()
+        read(path)
     assert len(str(caught.value).splitlines()) == 1
     return str(caught.value)
 
@@ -74,34 +68,24 @@ def test_a_file(suffix: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ARCHIVES)
 def test_a_member(suffix: str, tmp_path: Path) -> None:
-    members = {"first.txt": OTHER, "./dir/deu.txt": TEXT, "last.txt": noise(300_007)}
+    members = {"first.txt": OTHER, "./dir/deu.txt": TEXT, "last.txt": NOISE}
     path = write_archive(tmp_path / f"corpus{suffix}", members)
 
     assert read(path / "first.txt") == OTHER
     assert read(f"{path}/dir/deu.txt") == read(path / "deu.txt") == TEXT
-    assert read(path / "last.txt") == noise(300_007)
-    assert os.listdir(tmp_path) == [path.name]
+    assert read(path / "last.txt") == NOISE
+    assert [*tmp_path.iterdir()] == [path]
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tgz"])
 def test_a_member_must_be_named(suffix: str, tmp_path: Path) -> None:
-    members = {f"dir/{i}\n.txt": OTHER for i in range(7)}
-    path = write_archive(tmp_path / f"corpus{suffix}", members)
-
-    message = error_of(lambda: read(path))
-    assert f"{path} is an archive: add the name" in message
-    assert [f"{i}\\n.txt" in message for i in range(7)] == [True] * 5 + [False] * 2
-    message = error_of(lambda: read(path / "dir" / "eng.txt"))
-    assert f"{path} has no member dir/eng.txt" in message
-
-
-@pytest.mark.parametrize("suffix", [".zip", ".tgz"])
-def test_a_name_in_two_folders(suffix: str, tmp_path: Path) -> None:
-    members = {"en/a.txt": OTHER, "de/a.txt": TEXT}
+    members = {"en/a.txt": OTHER, "de/a.txt": TEXT, "b\n.txt": OTHER}
     path = write_archive(tmp_path / f"corpus{suffix}", members)
 
     assert read(path / "de" / "a.txt") == TEXT
-    assert "has 2 members a.txt" in error_of(lambda: read(path / "a.txt"))
+    assert f"{path} is an archive" in error_of(path)
+    assert "2 members named a.txt" in error_of(path / "a.txt")
+    assert "0 members named dir/c.txt; it holds 'en/a.txt'" in error_of(path / "dir" / "c.txt")
 
 
 def test_links_in_a_tar_are_not_members(tmp_path: Path) -> None:
@@ -112,26 +96,21 @@ def test_links_in_a_tar_are_not_members(tmp_path: Path) -> None:
             info.type, info.linkname = kind, "/etc/passwd"
             tarred.addfile(info)
 
-    assert "has no member link" in error_of(lambda: read(path / "link"))
+    assert "0 members named link" in error_of(path / "link")
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "deu.txt").write_bytes(TEXT)
     (tmp_path / "folder.zip").mkdir()
     (tmp_path / "folder.zip" / "deu.txt").write_bytes(OTHER)
 
-    for name in ("eng.txt", "corpus.zip", "corpus.zip/eng.txt", "folder.zip/eng.txt", "eng.gz"):
-        message = error_of(lambda name=name: read(tmp_path / name))  # type: ignore[misc]
-        assert f"{tmp_path / name} does not exist" in message
-    assert "is not an archive" in error_of(lambda: read(tmp_path / "deu.txt" / "eng.txt"))
-    assert "is a folder" in error_of(lambda: read(tmp_path / "folder.zip"))
-    assert "too long" in error_of(lambda: read(tmp_path / ("x" * 300)))
+    for name in ("eng.txt", "corpus.zip/eng.txt", "folder.zip/eng.txt", "deu.txt/eng.txt", "e.gz"):
+        assert f"Cannot read {tmp_path / name}" in error_of(tmp_path / name)
     assert read(tmp_path / "folder.zip" / "deu.txt") == OTHER
 
 
 DAMAGE = {
     "cut to half": lambda data: data[: len(data) // 2],
-    "cut to three bytes": lambda data: data[:3],
     "overwritten": lambda data: data[: len(data) // 2] + bytes(64) + data[len(data) // 2 + 64 :],
     "text": lambda data: b"this is no archive\n" * 1000,
 }
@@ -139,84 +118,22 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip", ".tar.gz", ".tar.xz"])
-def test_a_damaged_file(suffix: str, damage: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_named(suffix: str, damage: str, tmp_path: Path) -> None:
     path = tmp_path / f"deu{suffix}"
-    whole = noise(400_009)
+    named = path if suffix in PACKERS else path / "deu.txt"
     if suffix in PACKERS:
-        path.write_bytes(PACKERS[suffix](whole))
-        named = path
+        path.write_bytes(PACKERS[suffix](NOISE))
     else:
-        named = write_archive(path, {"deu.txt": whole}) / "deu.txt"
+        write_archive(path, {"deu.txt": NOISE})
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
 
-    message = error_of(lambda: read(named))
-    assert f"{path} is damaged or has the wrong suffix" in message
-    assert "delete it and run again" in message
+    assert f"Cannot read {named}" in error_of(named)
 
 
-def test_damage_found_while_reading(tmp_path: Path) -> None:
+def test_lines_before_the_damage_are_read(tmp_path: Path) -> None:
     path = tmp_path / "deu.gz"
     path.write_bytes(gzip.compress(TEXT)[:-1000])
     lines: list[bytes] = []
-
-    def collect() -> None:
-        with open_text(path) as file:
-            lines.extend(file)
-
-    error_of(collect)
+    with pytest.raises(DataError), open_text(path) as file:
+        lines.extend(file)
     assert lines[0] == b"Zeile 0 \n"
-
-
-@pytest.fixture
-def low_limit(monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(archives, "MIN_LIMIT_BYTES", 1 << 20)
-    return 1 << 20
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zip", ".tar.gz"])
-def test_a_decompression_bomb(suffix: str, low_limit: int, tmp_path: Path) -> None:
-    path = tmp_path / f"deu{suffix}"
-    zeros = bytes(20 * low_limit)
-    named = path
-    if suffix in PACKERS:
-        path.write_bytes(PACKERS[suffix](zeros))
-    else:
-        named = write_archive(path, {"deu.txt": zeros}) / "deu.txt"
-    limit = max(low_limit, 100 * path.stat().st_size)
-    assert limit < len(zeros)
-    count = 0
-
-    def consume() -> None:
-        nonlocal count
-        with open_text(named) as file:
-            while chunk := file.read(4096):
-                count += len(chunk)
-
-    assert f"{path} unpacks to more than {limit} bytes" in error_of(consume)
-    assert low_limit // 2 < count <= limit
-
-
-def test_the_limit_is_exact(low_limit: int, tmp_path: Path) -> None:
-    path = tmp_path / "deu.gz"
-    path.write_bytes(gzip.compress(bytes(low_limit)))
-    assert len(read(path)) == low_limit
-    path.write_bytes(gzip.compress(bytes(low_limit + 1)))
-    error_of(lambda: read(path))
-
-
-def test_the_limit_grows_with_the_file(low_limit: int, tmp_path: Path) -> None:
-    data = noise(3 * low_limit)
-    for suffix in ("", ".gz"):
-        (tmp_path / f"deu{suffix}").write_bytes(PACKERS[suffix](data))
-        assert read(tmp_path / f"deu{suffix}") == data
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_a_pipe(tmp_path: Path) -> None:
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=(TEXT,))
-    writer.start()
-
-    assert read(path) == TEXT
-    writer.join()

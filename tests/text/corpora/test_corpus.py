@@ -204,37 +204,19 @@ def test_normalize_text(text: str, expected: str) -> None:
     assert normalize_text(expected) == expected
 
 
-def test_truncated_zip(tmp_path: Path) -> None:
+def test_a_damaged_zip_is_named(tmp_path: Path) -> None:
     path = write_lines(tmp_path, numbered_lines(1000))
     path.write_bytes(path.read_bytes()[:-100])
-
-    assert_names_file_and_remedy(path, load_error(tmp_path))
-
-
-def test_damaged_member(tmp_path: Path) -> None:
-    path = write_lines(tmp_path, numbered_lines(1000))
-    content = bytearray(path.read_bytes())
-    content[500:520] = bytes(20)
-    path.write_bytes(content)
-
-    assert_names_file_and_remedy(path, load_error(tmp_path))
-
-
-def test_web_page_in_place_of_the_zip(tmp_path: Path) -> None:
-    path = write_lines(tmp_path, [])
+    assert str(path) in load_error(tmp_path)
     path.write_text("<html>Not Acceptable</html>")
+    assert str(path) in load_error(tmp_path)
 
-    assert_names_file_and_remedy(path, load_error(tmp_path))
 
-
-def test_missing_member(tmp_path: Path) -> None:
+def test_a_missing_member_is_named(tmp_path: Path) -> None:
     path = write_lines(tmp_path, numbered_lines(3))
     path.rename(path.with_name("fra-eng.zip"))
     message = load_error(tmp_path, target_language="fr")
-
-    assert "fra-eng.zip has no member fra.txt" in message
-    assert "deu.txt" in message
-    assert len(message.splitlines()) == 1
+    assert "fra-eng.zip" in message and "fra.txt" in message and "deu.txt" in message
 
 
 def test_another_encoding_is_refused(tmp_path: Path) -> None:
@@ -265,13 +247,8 @@ def test_one_percent_of_malformed_lines_is_accepted(tmp_path: Path) -> None:
 def load_error(directory: Path, **options: object) -> str:
     with pytest.raises(DataError) as caught:
         load(directory, **options)
+    assert len(str(caught.value).splitlines()) == 1
     return str(caught.value)
-
-
-def assert_names_file_and_remedy(path: Path, message: str) -> None:
-    assert str(path) in message
-    assert "delete it and run again" in message
-    assert len(message.splitlines()) == 1
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,18 +1,18 @@
-"""Reads sentence pairs from tab-separated, CSV and TMX files, or from two parallel files.
+"""Reads sentence pairs from tab-separated or CSV files, or from two parallel files.
 
-Except in TMX, malformed lines are counted and skipped; a file with more than 1 % of them is
+Malformed lines are counted and skipped; a file with more than 1 % of them is
 refused, because it probably has another format.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 from transformer_tf.errors import DataError
 from transformer_tf.text.corpora import cleaning
@@ -23,8 +23,8 @@ from transformer_tf.text.normalization import normalize_text
 
 MAX_MALFORMED_SHARE = 0.01  # of the lines of a file
 
+_END = object()  # of the shorter of two files
 _HEADER_NAMES = {"source", "target", "src", "tgt", "trg", "sentence", "translation"}
-_INLINE_CODES = {"bpt", "ept", "it", "ph", "ut"}  # of TMX: markup, not text
 
 
 def read_pairs(
@@ -33,9 +33,8 @@ def read_pairs(
     """Yields the pairs of one file, or of two parallel files.
 
     Args:
-        paths: `[FILE]`, a `.csv`, a `.tmx`, or lines of source, tab, target; or
-            `[SOURCE, TARGET]`, two files with a sentence on each line. See `open_text` for
-            compressed files and archives.
+        paths: `[FILE]`, a `.csv` or lines of source, tab, target; or `[SOURCE, TARGET]`, two
+            files with a sentence on each line. See `open_text` for compressed files and archives.
         languages: The language codes of the first and the second column.
         removed: Receives the number of malformed lines of each kind.
 
@@ -46,8 +45,6 @@ def read_pairs(
     if len(paths) == 2:
         return _read_two_files(paths[0], paths[1], removed)
     suffixes = [suffix.lower() for suffix in paths[0].suffixes[-2:]]
-    if ".tmx" in suffixes:
-        return _read_tmx(paths[0], languages)
     read = _read_csv if ".csv" in suffixes else _read_tsv
     return _read_columns(read(paths[0]), paths[0], languages, removed)
 
@@ -69,7 +66,7 @@ def _check_malformed(
         )
 
 
-def _read_lines(path: Path) -> Iterator[str | None]:
+def _read_lines(path: Path) -> Generator[str | None, None, None]:
     """Yields each line, or None for a line that is not UTF-8."""
     with open_text(path) as file:
         for number, line in enumerate(file):
@@ -131,55 +128,23 @@ def _read_two_files(
     source_path: Path, target_path: Path, removed: dict[str, int]
 ) -> Iterator[Pair]:
     malformed = Counter[str]()
-    end = object()
-    lines = itertools.zip_longest(_read_lines(source_path), _read_lines(target_path), fillvalue=end)
     total = 0
-    for source, target in lines:
-        total += 1
-        if source is end or target is end:
-            shorter, longer = source_path, target_path
-            if target is end:
-                shorter, longer = longer, shorter
-            raise DataError(
-                f"{longer} has more lines than {shorter}: line n of one must be the translation "
-                "of line n of the other."
-            )
-        if isinstance(source, str) and isinstance(target, str):
-            yield source, target
-        else:
-            malformed[cleaning.NOT_UTF8] += 1
+    with (
+        contextlib.closing(_read_lines(source_path)) as sources,
+        contextlib.closing(_read_lines(target_path)) as targets,
+    ):
+        for source, target in itertools.zip_longest(sources, targets, fillvalue=_END):
+            total += 1
+            if source is _END or target is _END:
+                shorter, longer = source_path, target_path
+                if target is _END:
+                    shorter, longer = longer, shorter
+                raise DataError(
+                    f"{longer} has more lines than {shorter}: line n of one must be the "
+                    "translation of line n of the other."
+                )
+            if isinstance(source, str) and isinstance(target, str):
+                yield source, target
+            else:
+                malformed[cleaning.NOT_UTF8] += 1
     _check_malformed(f"{source_path} and {target_path}", malformed, total, removed)
-
-
-def _read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
-    """Yields a pair for each unit of a TMX file; the side of a missing language is empty."""
-    body = None
-    with open_text(path) as file:
-        try:
-            for event, element in ElementTree.iterparse(file, ("start", "end")):
-                if event == "start" and element.tag == "body":
-                    body = element
-                elif event == "end" and element.tag == "tu":
-                    sides = {_language(side): _segment(side) for side in element.iter("tuv")}
-                    yield sides.get(languages[0], ""), sides.get(languages[1], "")
-                    if body is not None:
-                        body.clear()  # so that memory holds one unit at a time
-        except ElementTree.ParseError as error:
-            raise DataError(f"{path} is not valid TMX ({error}): get a complete copy") from error
-
-
-def _language(side: ElementTree.Element) -> str:
-    code = side.get("{http://www.w3.org/XML/1998/namespace}lang") or side.get("lang") or ""
-    return code.lower().partition("-")[0]
-
-
-def _segment(side: ElementTree.Element) -> str:
-    return "".join(_text(segment) for segment in side.iter("seg"))
-
-
-def _text(element: ElementTree.Element) -> str:
-    """Returns the text of an element without inline codes."""
-    parts = [element.text or ""]
-    for child in element:
-        parts += ["" if child.tag in _INLINE_CODES else _text(child), child.tail or ""]
-    return "".join(parts)
