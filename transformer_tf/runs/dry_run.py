@@ -23,7 +23,8 @@ from transformer_tf.text.corpora.suspicious import (
     seeming_language,
 )
 from transformer_tf.training.callbacks import format_duration, time_limit_note
-from transformer_tf.training.loop import train_steps
+from transformer_tf.training.loop import train_until
+from transformer_tf.training.progress import Progress
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
 from transformer_tf.utils.tables import grouped
@@ -147,8 +148,9 @@ def seconds_per_step(trainer: Trainer) -> float:
 
     The time to compile them is left out: JAX compiles a step for each shape, TensorFlow once.
     """
+    model, stream, steps = trainer.training_model, trainer.stream, TIMED_STEPS + 1
     if keras.backend.backend() != "tensorflow":
-        train_steps(trainer.training_model, trainer.stream, 0, TIMED_STEPS + 1)
+        train_until(model, stream, steps, Progress(), [])
     ends: list[float] = []
 
     def after_step(_: int, logs: Mapping[str, Any]) -> None:
@@ -156,5 +158,5 @@ def seconds_per_step(trainer: Trainer) -> float:
         ends.append(time.monotonic())
 
     watch = keras.callbacks.LambdaCallback(on_train_batch_end=after_step)
-    train_steps(trainer.training_model, trainer.stream, 0, TIMED_STEPS + 1, [watch])
+    train_until(model, stream, steps, Progress(), [watch])
     return (ends[-1] - ends[0]) / TIMED_STEPS

@@ -6,38 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
-from keras.callbacks import Callback, History
+from keras.callbacks import Callback
 
 from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream, as_dataset
-
-
-def train_steps(
-    training_model: keras.Model,
-    stream: BatchStream,
-    begin: int,
-    end: int,
-    callbacks: Sequence[Callback] = (),
-) -> History:
-    """Trains on the batches of some steps.
-
-    Args:
-        training_model: The compiled training model.
-        stream: The batches.
-        begin: The first step, counted from 0.
-        end: The step after the last one.
-        callbacks: Called as in `keras.Model.fit`.
-
-    Returns:
-        The metrics, as `fit` returns them.
-    """
-    return training_model.fit(
-        as_dataset(lambda: stream.take(begin, end), end - begin),
-        steps_per_epoch=end - begin,
-        callbacks=list(callbacks),
-        shuffle=False,
-        verbose=0,
-    )
 
 
 def train_until(
@@ -47,20 +19,26 @@ def train_until(
     progress: Progress,
     callbacks: Sequence[Callback],
 ) -> dict[str, Any]:
-    """Trains up to a step, or until a callback ends the training.
+    """Trains from the present step up to another one, or until a callback ends the training.
 
     Args:
         training_model: The compiled training model.
         stream: The batches.
-        end: The step after the last one.
+        end: The step after the last one, counted from 0.
         progress: The progress of the run, which a `StepCounter` among the callbacks updates.
         callbacks: Called as in `keras.Model.fit`.
 
     Returns:
         The metrics of these steps.
     """
-    seconds = progress.seconds
-    history = train_steps(training_model, stream, progress.step, end, callbacks)
+    begin, seconds = progress.step, progress.seconds
+    history = training_model.fit(
+        as_dataset(lambda: stream.take(begin, end), end - begin),
+        steps_per_epoch=end - begin,
+        callbacks=list(callbacks),
+        shuffle=False,
+        verbose=0,
+    )
     metrics = {name: float(values[-1]) for name, values in history.history.items()}
     tokens = metrics.pop("tokens")
     seconds = progress.seconds - seconds
