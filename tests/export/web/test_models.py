@@ -84,7 +84,8 @@ def choose(page, name, source):
 
 
 def translate(ask, text):
-    return ask("translate", {"text": text, "search": "beam"})["text"]
+    parts = [{key: part[key] for key in ("text", "shouted")} for part in ask("segments", text)]
+    return " ".join(ask("translate", {**part, "search": "beam"})["text"] for part in parts)
 
 
 def test_models_are_called_by_their_languages(open_page, site, folders):

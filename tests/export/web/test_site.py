@@ -380,13 +380,6 @@ def test_hostile_text_is_text(page):
     assert page.locator("img").count() == 0
 
 
-def test_text_that_is_too_long(page):
-    type_text(page, "Tom is here. " * 2000)
-    assert page.is_visible("#cut")
-    assert "at most 60" in page.text_content("#cut")
-    assert page.locator("#source-tokens .chip").count() == 62
-
-
 def test_a_link_holds_the_sentence(open_page, single_file, engine):
     text = "Where is the station? 100 % sure"
     page = open_page(single_file.as_uri() + "#s=Where%20is%20the%20station%3F%20100%20%25%20sure")

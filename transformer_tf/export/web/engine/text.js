@@ -21,17 +21,41 @@ export function normalizeText(text) {
 }
 
 /**
- * Converts a sentence in capitals to lower case, but not an acronym or a short phrase.
+ * A text without control characters, with one space for each run of spaces; see `normalizeText`,
+ * which also composes characters.
  *
- * @param {string} text A normalized text.
- * @returns {{read: string, shouted: boolean}}
+ * @param {string} text
+ * @returns {{clean: string, origins: number[]}} Where each character of it is in the text.
  */
-export function readCase(text) {
+export function readable(text) {
+  let clean = "";
+  const origins = [];
+  let place = 0;
+  for (const character of text) {
+    const isSpace = SPACES.test(character);
+    if (isSpace ? clean && !clean.endsWith(" ") : JOINERS.includes(character) || !NO_TEXT.test(character)) {
+      clean += isSpace ? " " : character;
+      for (let i = 0; i < character.length; i++) origins.push(place + i);
+    }
+    place += character.length;
+  }
+  return { clean: clean.trimEnd(), origins };
+}
+
+/**
+ * Whether a text is a sentence in capitals, rather than an acronym or a short phrase.
+ *
+ * @param {string} text A text with single spaces.
+ */
+export function isShouted(text) {
   const letters = text.match(/\p{L}/gu) ?? [];
   const words = text.split(" ").filter((word) => /\p{L}/u.test(word));
-  const shouted = letters.length > 1 && letters.every((letter) => /\p{Uppercase}/u.test(letter))
+  return letters.length > 1 && letters.every((letter) => /\p{Uppercase}/u.test(letter))
     && (words.length >= MIN_SHOUTED_WORDS || /[!?]$/.test(text));
-  if (!shouted) return { read: text, shouted };
-  const [first, ...rest] = text;
-  return { read: first.toUpperCase() + rest.join("").toLowerCase(), shouted };
+}
+
+/** @param {string} text */
+export function capitalize(text) {
+  const [first = "", ...rest] = text;
+  return first.toUpperCase() + rest.join("").toLowerCase();
 }

@@ -1,7 +1,8 @@
 import { Pack } from "./pack.js";
 import { beamSearch, greedySearch } from "./search.js";
 import { fill, keepsSlots, Slots } from "./slots.js";
-import { readCase, normalizeText } from "./text.js";
+import { readSegments } from "./segments.js";
+import { capitalize, isShouted, normalizeText } from "./text.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer, UNCHANGED } from "./transformer.js";
 
@@ -10,6 +11,8 @@ import { Transformer, UNCHANGED } from "./transformer.js";
  *
  * @typedef {object} Request
  * @property {string} text
+ * @property {boolean} [shouted] Whether it is a segment of a line in capitals; by default a text
+ *   is a line.
  * @property {"greedy"|"beam"} [search]
  * @property {number[]} [prefix] Ids that the translation begins with.
  * @property {string[]} [silenced] Heads without output: `kind.layer.head`, from 0.
@@ -39,14 +42,15 @@ export class Translator {
    * Reads a text; one that is too long is truncated.
    *
    * @param {string} text
+   * @param {boolean} [isSegment] Whether its case is already that which the model reads.
    * @returns {{ids: number[], read: string, shouted: boolean, values: string[],
    *   targetValues: string[], cut: number}} The ids with start and end, their text, whether it was
    *   in capitals, the values of its slots in both languages, and the number of ids cut off.
    */
-  encode(text) {
+  encode(text, isSegment = false) {
     const normalized = normalizeText(text);
-    const { read, shouted } = this.header.decoding.recase
-      ? readCase(normalized) : { read: normalized, shouted: false };
+    const shouted = !isSegment && this.header.decoding.recase && isShouted(normalized);
+    const read = shouted ? capitalize(normalized) : normalized;
     const { text: hidden, values, targetValues } =
       this.slots?.hide(read) ?? { text: read, values: [], targetValues: [] };
     const ids = this.source.encode(hidden);
@@ -62,13 +66,23 @@ export class Translator {
   }
 
   /**
+   * The segments of a text that are translated one by one.
+   *
+   * @param {string} text
+   */
+  segments(text) {
+    const { recase, split_sentences: split } = this.header.decoding;
+    return readSegments(text, { fits: (part) => !this.encode(part, true).cut, recase, split });
+  }
+
+  /**
    * The encoded source and the settings of a search.
    *
    * @param {Request} request
    * @param {import("./transformer.js").Changes["trace"]} [trace]
    */
   task(request, trace) {
-    const { ids, ...rest } = this.encode(request.text);
+    const { ids, ...rest } = this.encode(request.text, request.shouted !== undefined);
     const changes = {
       ...UNCHANGED,
       silenced: new Set(request.silenced),
@@ -80,6 +94,7 @@ export class Translator {
     const padded = [...ids, ...Array(request.padding ?? 0).fill(this.transformer.model.pad_id)];
     return {
       ...rest,
+      shouted: request.shouted ?? rest.shouted,
       transformer: this.transformer,
       source: this.transformer.read(padded, changes),
       changes,

@@ -21,6 +21,9 @@ const methods = {
     return { engine: translator.transformer.kernel.name, ...header };
   },
 
+  /** @param {string} text */
+  segments: (text) => translator.segments(text),
+
   /** @param {import("./translator.js").Request} request */
   translate: (request) => translator.translate(request),
 

@@ -3,8 +3,31 @@ import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { shorten } from "../../../attention_maps/browser/heat_map.js";
 
 const [WIDTH, HEIGHT, LEFT, TOP] = [100, 30, 70, 20]; // of a column and a row, and the margins
+const EDGE = 6; // where the first column of a line begins
+const FEWEST = 5; // columns of a line; a narrower screen scrolls
 const GAP = 5; // between a token and its lines
 const LONGEST = 9; // characters of a token
+
+/**
+ * Lays out the positions in lines as wide as the page. A line begins with the column before it.
+ *
+ * @param {number} rows Maximum number of candidates at a position.
+ */
+function layout(rows) {
+  const width = byId("tree").parentElement.clientWidth;
+  const count = (from) => Math.max(FEWEST, Math.floor((width - from) / WIDTH));
+  const [inFirst, inLater] = [count(LEFT), count(EDGE) - 1];
+  const lineOf = (position) =>
+    (position < inFirst ? 0 : 1 + Math.floor((position - inFirst) / inLater));
+  const place = (position, row, line = lineOf(position)) => {
+    const before = line ? inFirst + (line - 1) * inLater - 1 : 0;
+    return {
+      x: (line ? EDGE : LEFT) + (position - before) * WIDTH,
+      y: TOP + (line * (rows + 1) + row) * HEIGHT,
+    };
+  };
+  return { lineOf, place };
+}
 
 /**
  * Draws the tree of a beam search: a column for each position, the likeliest hypothesis on top.
@@ -12,41 +35,51 @@ const LONGEST = 9; // characters of a token
  * @param {ReturnType<typeof import("../engine/inspection.js").treeOf>} tree
  */
 export function showTree({ candidates, hypotheses, greedy }) {
-  const rows = new Map(); // candidates of each position so far
-  const places = candidates.map(({ position }) => {
-    const row = rows.get(position) ?? 0;
-    rows.set(position, row + 1);
-    return { x: LEFT + position * WIDTH, y: TOP + row * HEIGHT };
+  /** @type {Map<number, number>} */
+  const counts = new Map(); // candidates of each position so far
+  const ranks = candidates.map(({ position }) => {
+    const row = counts.get(position) ?? 0;
+    counts.set(position, row + 1);
+    return row;
   });
-  const start = { x: 6, y: TOP };
+  const rows = Math.max(...counts.values());
+  const { lineOf, place } = layout(rows);
   const texts = candidates.map(({ token }) => shorten(writeWord([token]), LONGEST));
   const pen = document.createElement("canvas").getContext("2d");
   const widthOf = (text, isBest) => {
     pen.font = `${isBest ? 650 : 400} 15px ${getComputedStyle(document.body).fontFamily}`;
     return pen.measureText(text).width;
   };
-  const lines = [];
-  const labels = [element("svg:text", { x: start.x, y: start.y, class: "live" }, "start")];
+  const start = { text: "start", best: false, ...place(-1, 0), x: EDGE };
+  const labelOf = ({ x, y, text }, names) => element("svg:text", { x, y, class: names }, text);
+  const [lines, labels, repeated] = [[], [labelOf(start, "live")], new Set()];
   candidates.forEach((candidate, i) => {
-    const { parent, token, fate, best, greedy: onGreedy, total, logProb } = candidate;
-    const [to, from] = [places[i], parent < 0 ? start : places[parent]];
+    const { parent, position, token, fate, best, greedy: onGreedy, total, logProb } = candidate;
+    const line = lineOf(position);
+    const to = { text: texts[i], ...place(position, ranks[i]) };
+    const from = parent < 0 ? start : {
+      text: texts[parent], best: candidates[parent].best, ...place(position - 1, ranks[parent], line),
+    };
+    if (parent >= 0 && lineOf(position - 1) < line && !repeated.has(parent)) {
+      repeated.add(parent);
+      labels.push(labelOf(from, "pruned"));
+    }
     const names = [fate, best && "best", onGreedy && "greedy"].filter(Boolean).join(" ");
-    const width = parent < 0 ? widthOf("start", false)
-      : widthOf(texts[parent], candidates[parent].best);
-    const [begin, end] = [from.x + width + GAP, to.x - GAP];
+    const [begin, end] = [from.x + widthOf(from.text, from.best) + GAP, to.x - GAP];
     const middle = (begin + end) / 2;
     lines.push(element("svg:path", {
       class: names,
       d: `M${begin} ${from.y - 5}C${middle} ${from.y - 5} ${middle} ${to.y - 5} ${end} ${to.y - 5}`,
     }));
-    const label = element("svg:text", { x: to.x, y: to.y, class: names }, texts[i]);
+    const label = labelOf(to, names);
     label.append(element("svg:title", {}, `${writeWord([token])}: probability ${
       Math.exp(logProb).toFixed(3)}, log-probability so far ${total.toFixed(2)}, ${fate}`));
     labels.push(label);
   });
   const svg = byId("tree");
-  svg.setAttribute("width", String(LEFT + rows.size * WIDTH));
-  svg.setAttribute("height", String(TOP + HEIGHT * (Math.max(...rows.values()) - 0.5)));
+  const places = candidates.map(({ position }, i) => place(position, ranks[i]));
+  svg.setAttribute("width", String(Math.max(...places.map(({ x }) => x)) + WIDTH));
+  svg.setAttribute("height", String(Math.max(...places.map(({ y }) => y)) + HEIGHT / 2));
   const order = (path) => Number(path.classList.contains("best"));
   fill(svg, ...lines.sort((one, other) => order(one) - order(other)), ...labels);
   fill(byId("hypotheses"), ...hypotheses.map(({ text, score, logProb }) => element("li", {},

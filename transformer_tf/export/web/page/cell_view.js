@@ -19,10 +19,10 @@ export class CellPanel {
 
   /** @param {import("../../../attention_maps/browser/attention_view.js").Place} place */
   async open(place) {
-    const { text, result, changes } = this.session;
+    const { sentence, result, changes } = this.session;
     const { kind, layer, head, row, column } = place;
     try {
-      const asked = { text, prefix: result.ids, ...changes, ...place };
+      const asked = { ...sentence, prefix: result.ids, ...changes, ...place };
       const { result: numbers } = await this.engine.ask("cell", asked);
       if (result !== this.session.result) return;
       const { queries, keys } = result.maps[kind];

@@ -10,11 +10,11 @@ import { readLink, writeLink } from "./links.js";
 import { Models } from "./models.js";
 import { Panels } from "./panels.js";
 import { Player } from "./player.js";
-import { shuffleWords } from "./position_view.js";
-import { showNotice, showTokens, showTranslation } from "./sentence_view.js";
+import { showNotice, showTokens } from "./sentence_view.js";
 import { Session } from "./session.js";
 import { headsOf, showSilence } from "./silence_view.js";
 import { Tabs } from "./tabs.js";
+import { TextInput } from "./text_input.js";
 import { Updates } from "./updates.js";
 
 const TOLD_TIME = 1500; // milliseconds that a button shows what it did
@@ -26,6 +26,10 @@ const updates = new Updates(engine, session, draw);
 const refresh = () => updates.refresh();
 const panels = new Panels(engine, session, refresh);
 const player = new Player(session, draw);
+const input = new TextInput(session, () => {
+  player.stop();
+  refresh();
+});
 const tabs = new Tabs(byId("tabs"), drawPanel);
 const strips = new TokenStrips({
   source: byId("source-tokens"), target: byId("target-tokens") });
@@ -40,20 +44,11 @@ const models = new Models({
   plain: new URLSearchParams(location.search).has("plain"),
 }, engine, session, startModel);
 
-let ordered = ""; // the text before its words were shuffled
-
-/** @param {string} text */
-function showOrdered(text) {
-  ordered = text;
-  byId("unshuffle").disabled = !text;
-}
-
 /** Shows the translation and all that belongs to it. */
 function draw() {
   const { model, result } = session;
   if (!model || !result) return;
   session.position = Math.min(session.position, result.next.length - 1);
-  showTranslation(session);
   showNotice(session);
   player.draw();
   cell.close();
@@ -84,26 +79,6 @@ function drawPanel() {
 }
 
 /**
- * Replaces the text as if it were typed, so that the browser's undo brings the old one back.
- *
- * @param {string} text
- */
-function setText(text) {
-  const focused = /** @type {HTMLElement} */ (document.activeElement);
-  byId("source").focus({ preventScroll: true });
-  byId("source").select();
-  document.execCommand("insertText", false, text); // the only way that undo knows
-  focused.focus({ preventScroll: true });
-}
-
-function changeText() {
-  player.stop();
-  showOrdered("");
-  session.begin();
-  refresh();
-}
-
-/**
  * Starts a model with a text. By default it is the current sentence or its translation, if one of
  * them is in the model's source language, else an example.
  *
@@ -113,12 +88,11 @@ function changeText() {
 function startModel(text, before) {
   const { source } = session.model.languages;
   const kept = before?.source === source ? byId("source").value
-    : before?.target === source ? session.result?.text : "";
+    : before?.target === source && session.result ? byId("translation").textContent : "";
   session.restore();
+  updates.known.clear();
   view.chosen = false;
-  byId("source").value = text || kept || EXAMPLES[source]?.[0] || "";
-  changeText();
-  byId("source").focus({ preventScroll: true });
+  input.start(text || kept || EXAMPLES[source]?.[0] || "");
 }
 
 /**
@@ -133,9 +107,8 @@ function tell(id, told) {
   setTimeout(() => { byId(id).textContent = usual; }, TOLD_TIME);
 }
 
-byId("source").addEventListener("input", changeText);
 byId("examples").addEventListener("change", ({ target }) => {
-  if (target.value) setText(target.value);
+  if (target.value) input.replace(target.value);
   target.value = "";
 });
 byId("copy").hidden = !navigator.clipboard; // browsers offer it only for secure addresses
@@ -152,7 +125,7 @@ addEventListener("hashchange", () => {
   if (!session.model || !text) return;
   const index = models.indexOf(model);
   if (model !== null && data.models[index] !== models.current) models.load(index, text);
-  else if (text !== byId("source").value) setText(text);
+  else if (text !== byId("source").value) input.replace(text);
 });
 
 byId("unforce").addEventListener("click", () => {
@@ -181,12 +154,6 @@ byId("without-positions").addEventListener("change", ({ target }) => {
   session.positions = !target.checked;
   refresh();
 });
-byId("shuffle").addEventListener("click", () => {
-  const before = ordered || byId("source").value;
-  setText(shuffleWords(before));
-  showOrdered(before);
-});
-byId("unshuffle").addEventListener("click", () => setText(ordered));
 for (const id of ["temperature", "top-k", "top-p"]) byId(id).addEventListener("input", drawPanel);
 byId("again").addEventListener("click", () => {
   session.draw += 1;

@@ -53,8 +53,9 @@ export class Panels {
    * @param {object} [asked] Additions to the usual request, whose prefix is the whole translation.
    */
   async ask(method, asked = {}) {
-    const { text, result, changes } = this.session;
-    const answer = await this.engine.ask(method, { text, prefix: result.ids, ...changes, ...asked });
+    const { sentence, result, changes } = this.session;
+    const answer = await this.engine.ask(method,
+      { ...sentence, prefix: result.ids, ...changes, ...asked });
     if (result !== this.session.result) throw new Outdated();
     return answer.result;
   }

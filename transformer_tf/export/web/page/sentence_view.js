@@ -1,4 +1,4 @@
-/** The cards of the sentence and its translation. */
+/** The tokens of the sentence and its translation, and what was changed. */
 
 import { byId } from "../../../attention_maps/browser/dom.js";
 import { entriesOf } from "../../../attention_maps/browser/tokens.js";
@@ -42,16 +42,6 @@ export function showTokens(session, strips, view, { position, onToken }) {
       },
     };
   });
-}
-
-/** @param {Session} session */
-export function showTranslation({ model, result }) {
-  byId("translation").textContent = result?.text ?? "";
-  byId("copy").disabled = byId("link").disabled = !result;
-  byId("cut").hidden = !result?.cut;
-  if (!result) return;
-  byId("cut").textContent = `Too long: the last ${result.cut} sub-words are not read. `
-    + `The model was trained on at most ${model.max_source_length}.`;
 }
 
 /**

@@ -5,6 +5,7 @@
  *   & {engine: "wasm"|"plain"}} Model
  *
  * @typedef {ReturnType<import("../engine/translator.js").Translator["translate"]>} Result
+ * @typedef {import("../engine/segments.js").Segment} Segment
  */
 
 /** The user's choices, which determine all that is shown. */
@@ -14,9 +15,14 @@ export class Session {
     this.model = null;
     /** @type {Result|null} Null without text. */
     this.result = null;
-    this.text = ""; // the text that was translated
+    /** @type {Segment[]} The sentences of the text, or longer parts if these fit the model. */
+    this.segments = [];
+    this.chosen = 0; // the number of the sentence that is shown
+    /** @type {Pick<Segment, "text"|"shouted">} The sentence of the result. */
+    this.sentence = { text: "", shouted: false };
     /** @type {Result|null} The translation without changes to the model, if there are any. */
     this.unchanged = null;
+    this.isTyping = false; // whether the sentence with the caret is the chosen one
     this.draw = 0; // how often "Draw again" was clicked
     this.begin();
     this.restore();
@@ -48,6 +54,12 @@ export class Session {
   get isChanged() {
     return this.silenced.size > 0 || this.hidden.size > 0 || this.padding > 0 || !this.positions
       || this.prefix.length > 0;
+  }
+
+  /** Whether another sentence has been chosen, or typed, than that of the result. */
+  get isOutdated() {
+    const { text, shouted } = this.segments[this.chosen] ?? {};
+    return text !== this.sentence.text || shouted !== this.sentence.shouted;
   }
 
   /** The changes to the model, for a request to the worker. */

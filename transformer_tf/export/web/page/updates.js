@@ -1,10 +1,13 @@
 import { byId } from "../../../attention_maps/browser/dom.js";
 import { Engine } from "./engine.js";
 import { Session } from "./session.js";
-import { showTranslation } from "./sentence_view.js";
 import { announce, showError, showState } from "./status.js";
+import { LONGEST_TEXT, showText, showTranslation } from "./text_view.js";
 
-/** Keeps the translation up to date: greedily at once, then with the beam. */
+/**
+ * Keeps the translation up to date: the chosen sentence greedily at once, then with the beam; then
+ * the other sentences of the text.
+ */
 export class Updates {
   /**
    * @param {Engine} engine
@@ -17,6 +20,8 @@ export class Updates {
     this.onResult = onResult;
     this.wanted = 0;
     this.running = false;
+    /** @type {Map<string, string>} Translations of sentences by this model. */
+    this.known = new Map();
   }
 
   /** Translates the current text. A call during a translation starts another one after it. */
@@ -28,9 +33,12 @@ export class Updates {
     try {
       for (let done = 0; done !== this.wanted;) {
         const mine = this.wanted;
-        await this.translate("greedy");
-        if (mine !== this.wanted) continue;
-        await this.translate("beam");
+        const isCurrent = () => mine === this.wanted && this.session.model !== null;
+        if (await this.split()) {
+          await this.translate("greedy");
+          if (isCurrent()) await this.translate("beam");
+          if (isCurrent()) await this.translateOthers(isCurrent);
+        }
         done = mine;
       }
       if (this.session.model) {
@@ -43,29 +51,81 @@ export class Updates {
     this.running = false;
   }
 
+  /** Splits the text into sentences; returns whether there are any. */
+  async split() {
+    const { session } = this;
+    const { value, selectionEnd } = byId("source");
+    const { result } = await this.engine.ask("segments", value.slice(0, LONGEST_TEXT));
+    session.segments = result;
+    if (session.isTyping) {
+      session.chosen = result.findIndex(({ end }) => selectionEnd <= end);
+      if (session.chosen < 0) session.chosen = result.length - 1;
+    }
+    session.chosen = Math.max(0, Math.min(session.chosen, result.length - 1));
+    document.body.classList.toggle("empty", !result.length);
+    if (!result.length) session.result = null;
+    showText(session);
+    if (!result.length) showTranslation(session, () => "");
+    return result.length > 0;
+  }
+
   /** @param {"greedy"|"beam"} search */
   async translate(search) {
     const { engine, session } = this;
-    const text = byId("source").value;
-    const isEmpty = !text.trim();
-    document.body.classList.toggle("empty", isEmpty);
-    if (isEmpty) {
-      session.result = null;
-      showTranslation(session);
-      return;
-    }
+    const { text, shouted } = session.segments[session.chosen];
     const { prefix, changes, isChanged } = session;
-    const { result, milliseconds } =
-      await engine.ask("translate", { text, search, prefix, ...changes });
-    const unchanged = isChanged ? (await engine.ask("translate", { text, search })).result : null;
-    // The text and the model may have changed by now.
-    if (!session.model || text !== byId("source").value) return;
+    const asked = { text, shouted, search };
+    const { result, milliseconds } = await engine.ask("translate", { ...asked, prefix, ...changes });
+    const unchanged = isChanged ? (await engine.ask("translate", asked)).result : null;
+    // The text, the sentence or the model may have changed by now.
+    const now = session.segments[session.chosen];
+    if (!session.model || now?.text !== text || now.shouted !== shouted) return;
     byId("time").textContent = `${milliseconds.toFixed(0)} ms · ${
       search === "beam" ? `beam of ${session.model.decoding.beam_size}` : "greedy"} ·`;
-    const isThere = search === "beam" && !unchanged && session.text === text
+    if (search === "beam" && !prefix.length && !changes.hidden.length) {
+      this.known.set(this.keyOf(now), result.text);
+    }
+    const isThere = search === "beam" && !unchanged && !session.isOutdated
       && String(session.result?.ids) === String(result.ids);
     if (isThere) return; // greedy search found the same
-    Object.assign(session, { text, result, unchanged });
+    Object.assign(session, { sentence: { text, shouted }, result, unchanged });
+    this.show();
     this.onResult();
+  }
+
+  /**
+   * Translates the sentences that are not shown, if they are not known.
+   *
+   * @param {() => boolean} isCurrent Whether this is still wanted.
+   */
+  async translateOthers(isCurrent) {
+    for (const segment of this.session.segments) {
+      const key = this.keyOf(segment);
+      if (segment === this.session.segments[this.session.chosen] || this.known.has(key)) continue;
+      const { text, shouted } = segment;
+      const { changes } = this.session;
+      const { result } =
+        await this.engine.ask("translate", { text, shouted, search: "beam", ...changes, hidden: [] });
+      if (!isCurrent()) return;
+      this.known.set(key, result.text);
+      this.show();
+    }
+  }
+
+  /** Shows the translations of all sentences, as far as they are known. */
+  show() {
+    const { session } = this;
+    showTranslation(session, (segment, index) => (index === session.chosen
+      ? session.result.text : this.known.get(this.keyOf(segment)) ?? "…"));
+  }
+
+  /**
+   * What the translation of a sentence that is not shown depends on.
+   *
+   * @param {import("./session.js").Segment} segment
+   */
+  keyOf({ text, shouted }) {
+    const { changes } = this.session;
+    return JSON.stringify([text, shouted, { ...changes, hidden: [] }]);
   }
 }
