@@ -58,8 +58,13 @@ export function describeCell(kind, row, key) {
   return `“${label}” looks at ${target(positions[0] === key.positions[0])}, ${choosing(row)}`;
 }
 
-/** @type {(entries: Row[], weights: number[]) => string} */
-function strongest(entries, weights) {
+/**
+ * The largest weights, with the labels of what they belong to.
+ *
+ * @param {Row[]} entries
+ * @param {number[]} weights
+ */
+export function strongest(entries, weights) {
   return entries.map(({ label }, i) => ({ label, weight: weights[i] }))
     .filter(({ weight }) => weight >= SMALLEST)
     .sort((one, other) => other.weight - one.weight)

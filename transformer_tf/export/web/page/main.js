@@ -3,6 +3,7 @@
 import { AttentionView } from "../../../attention_maps/browser/attention_view.js";
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
 import { byId, restoreTheme, switchTheme } from "../../../attention_maps/browser/dom.js";
+import { ArcsView } from "./arcs_view.js";
 import { CellPanel } from "./cell_view.js";
 import { Engine } from "./engine.js";
 import { EXAMPLES, languageName } from "./languages.js";
@@ -33,6 +34,7 @@ const input = new TextInput(session, () => {
 const tabs = new Tabs(byId("tabs"), drawPanel);
 const strips = new TokenStrips({
   source: byId("source-tokens"), target: byId("target-tokens") });
+const arcs = new ArcsView(session);
 const cell = new CellPanel(engine, session);
 const view = new AttentionView({
   onPoint: (lit) => strips.light(lit),
@@ -51,6 +53,7 @@ function draw() {
   session.position = Math.min(session.position, result.next.length - 1);
   showNotice(session);
   player.draw();
+  arcs.draw();
   cell.close();
   view.show({
     maps: result.maps,

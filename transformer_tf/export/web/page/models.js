@@ -93,8 +93,10 @@ export class Models {
   showLanguages({ source, target }) {
     byId("source-language").textContent = languageName(source);
     byId("target-language").textContent = languageName(target);
-    byId("source").lang = byId("source-tokens").lang = source;
-    byId("translation").lang = byId("target-tokens").lang = target;
+    for (const id of ["source", "source-tokens", "arc-source"]) byId(id).lang = source;
+    for (const id of ["translation", "target-tokens", "arc-target"]) byId(id).lang = target;
+    byId("arcs").dataset.instruction = `Every ${languageName(target)} word looks back at the ${
+      languageName(source)} ones. Point at one.`;
     const examples = EXAMPLES[source] ?? [];
     byId("examples").hidden = !examples.length;
     fill(byId("examples"), element("option", { value: "" }, "Examples"),

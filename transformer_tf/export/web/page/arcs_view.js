@@ -1,0 +1,165 @@
+import { TokenStrips } from "../../../attention_maps/browser/chips.js";
+import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { weightsOf } from "../../../attention_maps/browser/scores.js";
+import { strongest } from "../../../attention_maps/browser/sentences.js";
+import { entriesOf } from "../../../attention_maps/browser/tokens.js";
+import { Session } from "./session.js";
+
+const THICKEST = 9; // pixels of an arc of weight 1
+const THINNEST = 0.05; // weight of an arc
+const [ABOVE, BELOW] = [2, 13]; // pixels from a word to the baseline of its share
+
+/** @typedef {import("../../../attention_maps/browser/tokens.js").Entry} Entry */
+
+/** The sentence above its translation, with an arc from each word to those that it looks at. */
+export class ArcsView {
+  /** @param {Session} session */
+  constructor(session) {
+    this.session = session;
+    this.strips = new TokenStrips({ source: byId("arc-source"), target: byId("arc-target") });
+    /** @type {Record<import("../../../attention_maps/browser/scores.js").Side, Entry[]>} */
+    this.words = { source: [], target: [] };
+    /** @type {number[][]} For each word of the translation, the weights of the sentence's words. */
+    this.weights = [];
+    /** @type {{side: "source"|"target"|null, index: number|null}} */
+    this.pointed = { side: null, index: null };
+    new ResizeObserver(() => this.drawArcs()).observe(byId("arcs"));
+  }
+
+  draw() {
+    const { cross } = this.session.result.maps;
+    const options = { words: true, special: false };
+    this.words = { source: entriesOf(cross.keys, options), target: entriesOf(cross.queries, options) };
+    this.weights = meanWeights(this.session, this.words);
+    const letters = [...this.words.source, ...this.words.target].reduce((sum, { label }) =>
+      sum + label.length, 0);
+    byId("arcs").classList.toggle("dense", letters > 120);
+    for (const side of /** @type {const} */ (["source", "target"])) {
+      this.strips.draw(side, this.words[side], (entry, index) => {
+        const point = () => this.point(side, index);
+        const leave = ({ pointerType }) => pointerType !== "touch" && this.point(null, null);
+        return {
+          class: side === "target" && this.isLater(entry) && "later",
+          pointerenter: point, focus: point, click: point, pointerleave: leave, blur: leave,
+        };
+      });
+    }
+    byId("arcs-source").textContent = this.describeHeads();
+    this.point(null, null);
+    this.drawArcs();
+  }
+
+  /** Whether the player has not said a word yet. */
+  isLater({ positions }) {
+    const { rows } = this.session;
+    return rows !== null && positions[0] >= rows;
+  }
+
+  /** Draws the arcs where the words are now. */
+  drawArcs() {
+    const svg = byId("arc-lines");
+    const frame = svg.getBoundingClientRect();
+    const [sources, targets] = ["arc-source", "arc-target"].map((id) =>
+      Array.from(byId(id).children, (word) => word.getBoundingClientRect()));
+    const paths = this.weights.flatMap((row, t) => (this.isLater(this.words.target[t]) ? [] : row
+      .map((weight, s) => {
+        if (weight < THINNEST) return null;
+        const [from, to] = [targets[t], sources[s]];
+        const [x1, x2] = [from, to].map(({ left, width }) => left + width / 2 - frame.left);
+        const [y1, y2] = [from.top - frame.top, to.bottom - frame.top];
+        const middle = (y1 + y2) / 2;
+        const arc = element("svg:path", {
+          d: `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`,
+          "stroke-width": (weight * THICKEST).toFixed(2),
+        });
+        const share = (x, y) => element("svg:text", { x, y }, weight.toFixed(2));
+        return element("svg:g", { "data-source": s, "data-target": t }, arc,
+          share(x2, to.top - frame.top - ABOVE), share(x1, from.bottom - frame.top + BELOW));
+      }))).filter(Boolean);
+    fill(svg, ...paths);
+    this.lightArcs();
+  }
+
+  /** Brings the arcs of the chosen word out. */
+  lightArcs() {
+    const { side, index } = this.pointed;
+    for (const arc of byId("arc-lines").children) {
+      arc.classList.toggle("lit", side !== null && arc.dataset[side] === String(index));
+    }
+  }
+
+  /**
+   * Shows the arcs of one word, or of all.
+   *
+   * @param {"source"|"target"|null} side
+   * @param {number|null} index
+   */
+  point(side, index) {
+    const { words, weights } = this;
+    this.pointed = { side, index };
+    this.lightArcs();
+    byId("arcs").classList.toggle("pointed", side !== null);
+    byId("arcs").dataset.side = side ?? "";
+    const lit = { source: new Map(), target: new Map() };
+    if (side) {
+      const other = side === "source" ? "target" : "source";
+      lit[side].set(words[side][index].positions[0], 1);
+      words[other].forEach(({ positions }, i) =>
+        lit[other].set(positions[0], side === "source" ? weights[i][index] : weights[index][i]));
+    }
+    this.strips.light(lit);
+    byId("arcs-told").textContent = this.describe(side, index);
+  }
+
+  describe(side, index) {
+    const { words, weights, session: { model } } = this;
+    if (side === null) return byId("arcs").dataset.instruction;
+    const { label } = words[side][index];
+    if (side === "source") {
+      return `“${label}” is looked at for: ${strongest(words.target, weights.map((row) => row[index]))}`;
+    }
+    const rest = 1 - weights[index].reduce((sum, weight) => sum + weight, 0);
+    const moment = model.alignment_query === "input" ? `After reading “${label}”` : `To choose “${label}”`;
+    return `${moment}, the model looks at: ${strongest(words.source, weights[index])}`
+      + `; elsewhere ${Math.max(0, rest).toFixed(2)}`;
+  }
+
+  describeHeads() {
+    const { alignment_heads: heads } = this.session.model;
+    if (!heads.length) return "Thick = looks hard: the mean of all heads of the last layer.";
+    const numbers = heads.map(([, head]) => head + 1);
+    return `Thick = looks hard: the mean of head${numbers.length > 1 ? "s" : ""} ${numbers.join(", ")
+    } of layer ${heads[0][0] + 1}, which align words.`;
+  }
+}
+
+/**
+ * The mean of the heads that align words, or of all heads of the last layer if none are known.
+ *
+ * @param {Session} session
+ * @param {Record<"source"|"target", Entry[]>} words
+ * @returns {number[][]}
+ */
+function meanWeights({ model, result }, words) {
+  const { cross } = result.maps;
+  const heads = model.alignment_heads.length ? model.alignment_heads
+    : Array.from({ length: cross.heads }, (_, head) => [cross.layers - 1, head]);
+  const shift = Number(model.alignment_query === "input");
+  const keys = words.source.map((word) => withLetters(word, cross.keys));
+  const queries = words.target.map((word) => withLetters(word, cross.queries))
+    .map((word) => ({ ...word, positions: word.positions.map((position) => position + shift) }));
+  const maps = heads.map(([layer, head]) => weightsOf(cross, layer, head, queries, keys));
+  return queries.map((_, t) => keys.map((_, s) =>
+    maps.reduce((sum, map) => sum + map[t][s], 0) / maps.length));
+}
+
+/**
+ * A word without its punctuation, whose weights say little about it.
+ *
+ * @param {Entry} word
+ * @param {string[]} tokens
+ */
+function withLetters(word, tokens) {
+  const chosen = word.positions.filter((position) => /[\p{L}\p{N}]/u.test(tokens[position]));
+  return chosen.length ? { ...word, positions: chosen } : word;
+}
