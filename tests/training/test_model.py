@@ -1,5 +1,7 @@
 """The training model against a plain Keras loss, the weights of tokens, and weight averages."""
 
+import dataclasses
+
 import keras
 import numpy as np
 import pytest
@@ -104,7 +106,7 @@ def test_mixed_precision_learns(batch, precision):
     assert losses[-1] < losses[0] / 4
 
 
-def stream(random, rows_multiple=1, **options):
+def stream(random, rows_multiple=1, weight=None, **options):
     pairs = [
         (
             [START, *random.integers(1, START, length)],
@@ -112,7 +114,10 @@ def stream(random, rows_multiple=1, **options):
         )
         for length in random.integers(1, 6, 40)
     ]
-    batches = Batches(EncodedPairs.from_lists(pairs), 24, 3, seed=5, rows_multiple=rows_multiple)
+    encoded = EncodedPairs.from_lists(pairs)
+    if weight:
+        encoded = dataclasses.replace(encoded, weights=np.full(len(encoded), weight))
+    batches = Batches(encoded, 24, 3, seed=5, rows_multiple=rows_multiple)
     return BatchStream(batches, **options)
 
 
@@ -149,13 +154,16 @@ def joined(one, other):
     )
 
 
-def test_a_stream_starts_at_any_step(random):
-    whole = stream(np.random.default_rng(3), steps_per_update=3)
+@pytest.mark.parametrize("weight", [None, 0.6])
+def test_a_stream_starts_at_any_step(weight):
+    """Also if epochs have different numbers of batches."""
+    options = {"weight": weight, "steps_per_update": 3}
+    whole = stream(np.random.default_rng(3), **options)
     steps = 2 * whole.steps_per_epoch + 2
     batches = list(whole.take(0, steps))
     assert len(batches) == steps
     for begin, end in ((0, 1), (1, 5), (4, steps), (steps - 1, steps)):
-        again = stream(np.random.default_rng(3), steps_per_update=3)
+        again = stream(np.random.default_rng(3), **options)
         for one, other in zip(again.take(begin, end), batches[begin:end], strict=True):
             np.testing.assert_array_equal(one[0]["source"], other[0]["source"])
             np.testing.assert_array_equal(one[2], other[2])

@@ -96,7 +96,6 @@ class Trainer:
         self.resume = resume
         self.group = group or ProcessGroup()
         self._lock: FolderLock | None = None
-        self._signal = StopSignal()
 
     def __enter__(self) -> Trainer:
         return self
@@ -121,13 +120,12 @@ class Trainer:
             DataError: If the corpus is not available, or is not the one the run began with.
             CheckpointError: If the state to resume from is damaged.
         """
-        data, training = self.config.data, self.config.training
         if self.group.size > 1:
-            _check_several_processes(training)
+            _check_several_processes(self.config.training)
         if self.group.is_main:
             self._lock = FolderLock(self.folder, self.resume)
         with self._leaving_no_failed_start():
-            self.corpus = load_corpus(data, training.seed)
+            self.corpus = load_corpus(self.config.data, self.config.training.seed)
             self._prepare_tokenizers()
             self._prepare_batches()
             self._prepare_model()
@@ -206,7 +204,6 @@ class Trainer:
         self.average = WeightAverage(decay, self.progress) if decay else None
         if state is not None:
             set_arrays(self.training_model, self.average, arrays)
-            self.stream.epoch_lengths = self.progress.epoch_lengths
 
     def summary(self) -> str:
         """Describes the run in three lines: the batches, the plan and the model."""
@@ -243,6 +240,7 @@ class Trainer:
             CheckpointError: If a state cannot be written.
         """
         training = self.config.training
+        self._signal = StopSignal()
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._leaving_no_failed_start())
             stack.callback(self.close)
@@ -354,7 +352,6 @@ class Trainer:
 
     def _save(self) -> None:
         if self.group.is_main:
-            self.progress.epoch_lengths = self.stream.epoch_lengths
             save_state(self.folder, self.progress, get_arrays(self.training_model, self.average))
 
     def _divergence_advice(self) -> str:

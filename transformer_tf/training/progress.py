@@ -17,7 +17,6 @@ class Progress:
         best: The best validation score so far; None before the first validation.
         validations_since_best: Number of validations since then.
         rows: The metrics of each validation.
-        epoch_lengths: Number of batches of each epoch so far.
         fingerprint: A hash of the training pairs.
     """
 
@@ -26,7 +25,6 @@ class Progress:
     best: float | None = None
     validations_since_best: int = 0
     rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    epoch_lengths: list[int] = dataclasses.field(default_factory=list)
     fingerprint: str = ""
 
     def add_score(self, score: float, metric: str) -> bool:

@@ -30,7 +30,6 @@ class BatchStream:
     Attributes:
         steps_per_epoch: Number of batches of the first epoch. Later epochs have other numbers only
             if pairs have fractional weights.
-        epoch_lengths: Number of batches of each epoch so far.
     """
 
     def __init__(
@@ -47,7 +46,7 @@ class BatchStream:
         batches.set_epoch(0)
         self._epoch = 0
         self.steps_per_epoch = len(batches)
-        self.epoch_lengths = [self.steps_per_epoch]
+        self._epoch_lengths = [self.steps_per_epoch]
 
     def locate(self, step: int) -> tuple[int, int]:
         """Returns the epoch of a step and the index of its batch in it, all counted from 0."""
@@ -55,12 +54,12 @@ class BatchStream:
             return divmod(step, self.steps_per_epoch)
         epoch = 0
         while True:
-            if epoch == len(self.epoch_lengths):
+            if epoch == len(self._epoch_lengths):
                 self._set_epoch(epoch)
-                self.epoch_lengths.append(len(self.batches))
-            if step < self.epoch_lengths[epoch]:
+                self._epoch_lengths.append(len(self.batches))
+            if step < self._epoch_lengths[epoch]:
                 return epoch, step
-            step -= self.epoch_lengths[epoch]
+            step -= self._epoch_lengths[epoch]
             epoch += 1
 
     def describe(self, step: int) -> str:
