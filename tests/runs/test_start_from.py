@@ -4,10 +4,8 @@ import shutil
 
 import numpy as np
 import pytest
-import sentencepiece
 
-from tests.conftest import ENGLISH, GERMAN
-from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
+from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_config, load_run_config
 from transformer_tf.errors import CheckpointError, ConfigError
 from transformer_tf.runs.trainer import Trainer
@@ -64,24 +62,17 @@ def test_a_folder_that_is_no_checkpoint(data, checkpoint, tmp_path):
 
 
 def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):
-    """The run begins with the checkpoint's weights and tokenizers; its optimizer is new."""
+    """Those of the checkpoint, also after a kill before the first state; the optimizer is new."""
     _, model, source, target = load_checkpoint(checkpoint)
-    with Trainer(fine_tune(data, checkpoint), tmp_path / "run").prepare() as trainer:
-        for start, theirs in zip(trainer.model.get_weights(), model.get_weights(), strict=True):
-            np.testing.assert_array_equal(start, theirs)
+    folder = tmp_path / "run"
+    for resume in (False, True):
+        config = load_run_config(folder) if resume else fine_tune(data, checkpoint)
+        with Trainer(config, folder, resume).prepare() as trainer:
+            for start, theirs in zip(trainer.model.get_weights(), model.get_weights(), strict=True):
+                np.testing.assert_array_equal(start, theirs)
         assert trainer.source_tokenizer.fingerprint == source.fingerprint
         assert trainer.target_tokenizer.fingerprint == target.fingerprint
         assert int(trainer.training_model.optimizer.iterations.value) == 0
-
-
-def test_a_run_that_was_killed_before_its_first_state(data, checkpoint, tmp_path):
-    Trainer(fine_tune(data, checkpoint), tmp_path / "run").prepare().close()
-    theirs = load_checkpoint(checkpoint)[1].get_weights()
-    with Trainer(
-        load_run_config(tmp_path / "run"), tmp_path / "run", resume=True
-    ).prepare() as trainer:
-        for start, weights in zip(trainer.model.get_weights(), theirs, strict=True):
-            np.testing.assert_array_equal(start, weights)
 
 
 @pytest.mark.slow
@@ -98,31 +89,13 @@ def test_a_run_resumes_without_the_checkpoint(data, checkpoint, tmp_path):
         assert [row["step"] for row in trainer.fit()][-1] == 3
 
 
-def test_tags_need_the_reserved_sub_words(data, checkpoint, tmp_path):
+def test_the_tags_are_those_of_the_mix(data, checkpoint, tmp_path):
     extra = tmp_path / "extra.tsv"
     extra.write_text("A red dog.\tEin roter Hund.\n")
-    mix = f"data.mix=[{{files: [{extra}], tag: bt}}]"
-    with Trainer(fine_tune(data, checkpoint, mix), tmp_path / "with").prepare() as trainer:
-        assert trainer.source_tokenizer.tags == ("bt",)
-
-    old = shutil.copytree(checkpoint, tmp_path / "old")
-    for name, sentences in (("source", ENGLISH), ("target", GERMAN)):
-        path = old / "tokenizers" / f"{name}.model"
-        with path.open("wb") as file:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sentences),
-                model_writer=file,
-                model_type="bpe",
-                vocab_size=326,
-                byte_fallback=True,
-                minloglevel=2,
-            )
-    tokenizers = [Tokenizer(old / "tokenizers" / f"{name}.model") for name in ("source", "target")]
-    save_checkpoint(old, load_config(checkpoint / "config.yaml"), *tokenizers)
-    with pytest.raises(ConfigError, match="no reserved sub-words"):
-        Trainer(fine_tune(data, old, mix), tmp_path / "without").prepare()
-    with Trainer(fine_tune(data, old), tmp_path / "untagged").prepare() as trainer:
-        assert trainer.source_tokenizer.tags == ()
+    for mix, tags in ((f"[{{files: [{extra}], tag: bt}}]", ("bt",)), ("[]", ())):
+        config = fine_tune(data, checkpoint, f"data.mix={mix}")
+        with Trainer(config, tmp_path / f"run {tags}").prepare() as trainer:
+            assert trainer.source_tokenizer.tags == tags
 
 
 def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):

@@ -12,7 +12,6 @@ from transformer_tf.checkpoint import (
     open_checkpoint,
 )
 from transformer_tf.config import DataConfig, TokenizerConfig
-from transformer_tf.errors import ConfigError
 from transformer_tf.text.corpora.corpus import Corpus, tag_names
 from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.text.slots import learn_known_words
@@ -45,7 +44,6 @@ def make_tokenizers(
 
     Raises:
         CheckpointError: If it is not a complete checkpoint.
-        ConfigError: If its tokenizer cannot have the tags of `data.mix` or `data.slots`.
     """
     if start_from is not None:
         source, target = _tokenizers_of(start_from.expanduser(), data)
@@ -91,11 +89,5 @@ def _new_tokenizers(
 def _tokenizers_of(checkpoint: Path, data: DataConfig) -> Tokenizers:
     """Loads the tokenizers of the checkpoint that a run starts from."""
     _, _, source, target = open_checkpoint(checkpoint)
-    tags = tag_names(data)
-    if (tags or data.slots) and not source.has_reserved:
-        raise ConfigError(
-            f"The tokenizer of training.start_from={checkpoint} has no reserved sub-words, which "
-            "data.slots and the tags of data.mix need"
-        )
-    source.tags = tags or source.tags
+    source.tags = tag_names(data) or source.tags
     return source, target

@@ -254,14 +254,6 @@ class Tokenizer:
         return [0 if i == self.unk_id else i for i in map(int, ids) if i not in left_out]
 
     @property
-    def has_reserved(self) -> bool:
-        """Whether each reserved character of `transformer_tf.text.symbols` is a sub-word."""
-        pieces = self.processor.encode(list(symbols.RESERVED), out_type=str)
-        return all(
-            character in found for character, found in zip(symbols.RESERVED, pieces, strict=True)
-        )
-
-    @property
     def fingerprint(self) -> bytes:
         """A hash of everything that `encode` depends on."""
         return hashlib.sha256(self.content + bytes([self.lowercase])).digest()
