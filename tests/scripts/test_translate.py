@@ -133,6 +133,14 @@ def test_files(run, checkpoint, tmp_path):
     assert filled((tmp_path / "out.txt").read_text()) == [True, False, True, False]
 
 
+def test_a_terminal_shows_the_progress_of_a_file(run, checkpoint, tmp_path):
+    (tmp_path / "in.txt").write_text("A tree.\nI see 3 cars.\n")
+    arguments = ("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
+    status, out, err = run(*arguments, terminal=True)
+    assert (status, out) == (0, "")
+    assert "2/2" in err
+
+
 @pytest.mark.parametrize("sentence", ["", "   ", "\u200b"])
 def test_an_empty_sentence_has_an_empty_translation(run, checkpoint, sentence):
     assert run(sentence, "--checkpoint", checkpoint) == (0, "\n", "")

@@ -163,16 +163,17 @@ def _join_processes(config: Config, arguments: argparse.Namespace) -> ProcessGro
 
 def _evaluate(trainer: Trainer) -> None:
     """Scores the best weights, plots the attention of the first sample and says what comes next."""
-    from transformer_tf.evaluation.report import evaluate, write_scores
+    from transformer_tf.evaluation.report import report, write_report
     from transformer_tf.plots.style import save_figure
     from transformer_tf.runs.folder import CURVES_FILE, SAMPLES_FILE, TEST_FILE
     from transformer_tf.translator import Translator
 
     folder, samples = trainer.folder, trainer.samples
     translator = Translator.load(folder)
-    scores = evaluate(translator, trainer.corpus.test, progress=True)
-    print(scores.summary())
-    write_scores(scores, folder / TEST_FILE)
+    sources, references = zip(*trainer.corpus.test, strict=True)
+    found = report(translator, sources, references, resamples=0, worst=0, progress=True)
+    print(found.summary())
+    write_report(found, folder / TEST_FILE)
     files = ["the checkpoint", TEST_FILE, CURVES_FILE]
     if samples:
         files.append(SAMPLES_FILE)

@@ -11,8 +11,6 @@ from typing import Any
 
 from transformer_tf.evaluation.scores import (
     Metric,
-    Scores,
-    score,
     score_all,
     score_by_length,
     score_sentences,
@@ -21,25 +19,6 @@ from transformer_tf.evaluation.scores import (
 from transformer_tf.translator import Translator
 from transformer_tf.utils.files import atomic_write_bytes
 from transformer_tf.utils.tables import grouped, table
-
-
-def evaluate(
-    translator: Translator, pairs: Sequence[tuple[str, str]], progress: bool = False
-) -> Scores:
-    """Translates the sources of sentence pairs and scores the result.
-
-    Args:
-        translator: The translator to score.
-        pairs: Sources with their references.
-        progress: Whether to show a progress bar on stderr.
-    """
-    sources = [source for source, _ in pairs]
-    begin = time.perf_counter()
-    found = translator.search(sources, n_best=1, progress=progress)
-    seconds = time.perf_counter() - begin
-    translations = [best.text for best, *_ in found]
-    scores = score(translations, [reference for _, reference in pairs])
-    return dataclasses.replace(scores, seconds=seconds)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,10 +114,10 @@ def report(
     )
 
 
-def write_scores(scores: Scores, path: Path) -> None:
-    """Writes scores as JSON, atomically.
+def write_report(found: Report, path: Path) -> None:
+    """Writes a report as JSON, atomically.
 
     Raises:
-        OSError: If they cannot be written.
+        OSError: If it cannot be written.
     """
-    atomic_write_bytes(path, (json.dumps(dataclasses.asdict(scores), indent=2) + "\n").encode())
+    atomic_write_bytes(path, (json.dumps(dataclasses.asdict(found), indent=2) + "\n").encode())

@@ -23,27 +23,10 @@ class Scores:
     Attributes:
         bleu: BLEU, 0 to 100, with sacreBLEU's 13a tokens.
         chrf: chrF2, 0 to 100.
-        bleu_signature: sacreBLEU's settings for BLEU, to quote with the score.
-        chrf_signature: sacreBLEU's settings for chrF.
-        sentences: Number of sentences.
-        seconds: Duration of the translation in seconds; 0 if it was not timed.
     """
 
     bleu: float
     chrf: float
-    bleu_signature: str
-    chrf_signature: str
-    sentences: int
-    seconds: float = 0.0
-
-    def summary(self) -> str:
-        """Formats the scores for the terminal."""
-        speed = f" in {self.seconds:.1f} s" if self.seconds else ""
-        return (
-            f"{self.sentences} sentences{speed}\n"
-            f"BLEU {self.bleu:.2f}  ({self.bleu_signature})\n"
-            f"chrF {self.chrf:.2f}  ({self.chrf_signature})"
-        )
 
 
 def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
@@ -57,17 +40,10 @@ def score(translations: Sequence[str], references: Sequence[str]) -> Scores:
         ValueError: If translations and references differ in number, or there are none.
     """
     _check(translations, references)
-    bleu, chrf = BLEU(), CHRF()
-    # Scores come first: a signature includes the number of references that they were given.
-    bleu_score = bleu.corpus_score(translations, [references]).score
-    chrf_score = chrf.corpus_score(translations, [references]).score
-    return Scores(
-        bleu=bleu_score,
-        chrf=chrf_score,
-        bleu_signature=str(bleu.get_signature()),
-        chrf_signature=str(chrf.get_signature()),
-        sentences=len(references),
+    bleu, chrf = (
+        metric.corpus_score(translations, [references]).score for metric in (BLEU(), CHRF())
     )
+    return Scores(bleu, chrf)
 
 
 @dataclasses.dataclass(frozen=True)
