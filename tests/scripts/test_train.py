@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import SETTINGS
 from transformer_tf.commands.train import default_config, few_pairs_note, main, parse_arguments
 from transformer_tf.config import DataConfig, load_config, load_saved_config
 from transformer_tf.errors import TransformerTFError
@@ -90,6 +91,16 @@ def test_errors(command_line, tmp_path, arguments, named):
     command_line(*arguments)
     with pytest.raises(TransformerTFError, match=named):
         main()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run(command_line, data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("transformer_tf.runs.dry_run.seconds_per_step", lambda trainer: 0.5)
+    command_line("--dry-run", *SETTINGS, f"data.directory={data}")
+    main()
+    output = capsys.readouterr()
+    assert "10 random pairs" in output.out
+    assert "training pairs are few" in output.err
     assert list(tmp_path.iterdir()) == []
 
 
