@@ -18,5 +18,5 @@ if [ ${#selection[@]} = 0 ]; then
     KERAS_BACKEND=jax python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider \
         tests/layers tests/test_transformer.py tests/decoding/test_search.py \
         tests/training/test_{schedule,losses,copy_task,model}.py \
-        tests/training/test_resume.py::test_stopped_three_times
+        tests/runs/test_resume.py::test_stopped_three_times
 fi
