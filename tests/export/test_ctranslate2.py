@@ -137,7 +137,7 @@ def test_the_table_of_positions_is_long_enough(checkpoint, tmp_path):
     save_config(config, run / "config.yaml")
     export_ctranslate2(run, tmp_path / "model")
     translator = Translator.load(tmp_path / "model", engine="ctranslate2")
-    prefix = "Ich sehe rote Autos. " * 200
+    prefix = "Ich sehe rote Autos. " * 240
     length = len(translator.target_tokenizer.encode(prefix))
     assert 1024 < length < 1500
     assert len(translator.search(["A tree."], prefixes=[prefix])[0][0].tokens) >= length

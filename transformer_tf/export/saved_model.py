@@ -78,7 +78,7 @@ class TranslationModule(tf.Module):
         model: The model.
         source: The source tokenizer.
         target: The target tokenizer.
-        options: The options of the search: `batch_size`, `max_length` and `recase`.
+        options: The options of the search: `max_length` and `recase`.
         max_source_length: Maximum number of sub-words; a longer sentence is truncated.
     """
 
@@ -92,10 +92,10 @@ class TranslationModule(tf.Module):
     ):
         super().__init__()
         self._weights = [variable.value for variable in model.variables]  # tracked, to be saved
-        self._model = _Untracked(model)
+        self._model = lambda: model  # which TensorFlow must not track
         self._source = SubWords(source)
         self._target = SubWords(target)
-        self._options = options
+        self._max_length, self._recase = options.max_length, options.recase
         self._max_source_length = max_source_length
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False)
@@ -136,7 +136,7 @@ class TranslationModule(tf.Module):
         target = self._target.sentence(ids)
         target_input = target[:, :-1].to_tensor(default_value=self._target.pad_id)
         source = inputs["source"].to_tensor(default_value=self._source.pad_id)
-        _, scores = self._model.get(
+        _, scores = self._model()(
             {"source": source, "target_input": target_input}, return_attention_scores=True
         )
         return {
@@ -151,7 +151,7 @@ class TranslationModule(tf.Module):
         """Returns the ids of sentences, and flags: truncated, shouted (all capitals) and empty."""
         text = _normalized(text)
         shouted = tf.zeros_like(text, tf.bool)
-        if self._options.recase:
+        if self._recase:
             shouted = _shouted(text)
             text = tf.where(shouted, _capitalized(text), text)
         pieces = self._source.encode(text)
@@ -165,44 +165,27 @@ class TranslationModule(tf.Module):
 
     def _search(self, source: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
         """Returns the ids of the translations, without start and end, and their scores."""
-        # The loop needs a sentence, so an empty batch gets one of padding, which is dropped later.
-        missing = tf.cast(tf.equal(source.nrows(), 0), tf.int32)
+        batch_size = source.nrows()
+        # The loop needs a sentence, so an empty batch gets one of padding.
+        missing = tf.cast(tf.equal(batch_size, 0), tf.int32)
         source = tf.concat([source, tf.fill([missing, 1], self._source.pad_id)], axis=0)
-        lengths = tf.cast(source.row_lengths(), tf.int32)
-        limit = MAX_LENGTH_RATIO * lengths + MAX_EXTRA_LENGTH
-        limit = tf.minimum(limit, self._options.max_length)
-        order = tf.argsort(lengths, direction="DESCENDING", stable=True)
-        source, limit = tf.gather(source, order), tf.gather(limit, order)
-
-        def search_batch(begin: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-            batch = slice(begin, begin + self._options.batch_size)
-            found = greedy_search(
-                self._model.get,
-                self._target.start_id,
-                self._target.end_id,
-                source[batch].to_tensor(default_value=self._source.pad_id),
-                limit[batch],
-                tf.fill([tf.shape(limit[batch])[0], 1], FREE),
-                tf.reduce_max(limit[batch]),
-            )
-            ids = tf.RaggedTensor.from_tensor(found["tokens"], found["length"])
-            log_probs = tf.RaggedTensor.from_tensor(found["log_probs"], found["length"])
-            return ids, tf.reduce_sum(log_probs, axis=1)
-
-        ids, score = tf.map_fn(
-            search_batch,
-            tf.range(0, tf.size(order), self._options.batch_size),
-            fn_output_signature=(
-                tf.RaggedTensorSpec([None, None], tf.int32),
-                tf.RaggedTensorSpec([None], tf.float32),
-            ),
-            parallel_iterations=1,
+        limit = MAX_LENGTH_RATIO * tf.cast(source.row_lengths(), tf.int32) + MAX_EXTRA_LENGTH
+        limit = tf.minimum(limit, self._max_length)
+        found = greedy_search(
+            self._model(),
+            self._target.start_id,
+            self._target.end_id,
+            source.to_tensor(default_value=self._source.pad_id),
+            limit,
+            tf.fill([tf.size(limit), 1], FREE),
+            tf.reduce_max(limit),
         )
-        ids = ids.merge_dims(0, 1)
+        ids, log_probs = (
+            tf.RaggedTensor.from_tensor(found[name], found["length"])[:batch_size]
+            for name in ("tokens", "log_probs")
+        )
         ids = tf.ragged.boolean_mask(ids, ids != self._target.end_id)
-        # Back to the order of the input.
-        index = tf.argsort(order)[: tf.size(order) - missing]
-        return tf.gather(ids, index), tf.gather(score.flat_values, index)
+        return ids, tf.reduce_sum(log_probs, axis=1)
 
     def _detokenize(self, ids: tf.RaggedTensor, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
         """Returns the text of translations, in capitals for shouted sentences."""
@@ -263,13 +246,6 @@ class SubWords(tf.Module):
         ):
             labels = tf.where(values == index, name, labels)
         return ids.with_flat_values(labels).to_tensor(default_value="")
-
-
-class _Untracked:
-    """Wraps a value so that TensorFlow does not track and save it with the module."""
-
-    def __init__(self, value: Any):
-        self.get = value
 
 
 def _normalized(text: tf.Tensor) -> tf.Tensor:
