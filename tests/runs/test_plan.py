@@ -37,19 +37,17 @@ def test_shares_and_numbers_of_steps():
 
 
 @pytest.mark.parametrize(
-    ("steps", "options", "better"),
+    ("steps", "options"),
     [
-        (800, {"warmup_steps": 2000, "cooldown_steps": 1230}, (0.1, 0.2)),
-        (10_000, {"warmup_steps": 0.4, "cooldown_steps": 0.11}, (0.1, 0.2)),
-        (50, {"warmup_steps": 26}, (0.1,)),
+        (800, {"warmup_steps": 2000, "cooldown_steps": 1230}),
+        (10_000, {"warmup_steps": 0.4, "cooldown_steps": 0.11}),
+        (50, {"warmup_steps": 26}),
     ],
 )
-def test_too_long_a_warm_up_is_an_error_that_says_what_would_do(steps, options, better):
-    with pytest.raises(ConfigError, match=f"half of the run's {steps} updates") as error:
+def test_too_long_a_warm_up_is_an_error(steps, options):
+    with pytest.raises(ConfigError, match=f"training.warmup_steps={options['warmup_steps']} "):
         plan(steps, max_epochs=1, **options)
-    better = dict(zip(options, better, strict=True))
-    assert all(f"training.{key}={value}" in str(error.value) for key, value in better.items())
-    plan(steps, max_epochs=1, **better)
+    plan(steps, max_epochs=1, warmup_steps=0.3, cooldown_steps=0.2)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])

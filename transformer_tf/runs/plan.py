@@ -96,20 +96,14 @@ def check_schedule(training: TrainingConfig, plan: Plan) -> None:
     """Checks that the warm-up and the cool-down leave half of the updates.
 
     Raises:
-        ConfigError: If they do not. The message names values that do.
+        ConfigError: If they do not.
     """
-    if plan.warmup + plan.cooldown <= max(plan.updates / 2, 1):
-        return
-    keys = [f"training.warmup_steps={training.warmup_steps}"]
-    better = ["training.warmup_steps=0.1"]
-    if plan.cooldown:
-        keys.append(f"training.cooldown_steps={training.cooldown_steps}")
-        better.append("training.cooldown_steps=0.2")
-    raise ConfigError(
-        f"{' and '.join(keys)} leave{'' if plan.cooldown else 's'} less than half of the run's "
-        f"{plan.updates} updates: choose {' '.join(better)} (shares of the run) or a "
-        "longer run"
-    )
+    if plan.warmup + plan.cooldown > max(plan.updates / 2, 1):
+        raise ConfigError(
+            f"training.warmup_steps={training.warmup_steps} and "
+            f"training.cooldown_steps={training.cooldown_steps} leave less than half of the run's "
+            f"{plan.updates} updates: choose shares such as 0.1 and 0.2, or a longer run"
+        )
 
 
 def _updates(steps_or_share: float, updates: int) -> int:
