@@ -73,7 +73,7 @@ def test_searches_find_the_same_under_jax(checkpoint):
     sentences = [f"I see {n} red cars." for n in range(40)]
     searches: list[dict] = [
         {},
-        {"prefixes": ["Ich sehe"] * 40},
+        {"max_length": 5},
     ]
     result = run("-c", code, checkpoint, json.dumps(sentences), json.dumps(searches))
     assert result.returncode == 0, result.stderr

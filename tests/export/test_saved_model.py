@@ -152,4 +152,4 @@ def test_sub_words_are_those_of_the_tokenizer(checkpoint, lowercase):
     special = [tokenizer.pad_id, tokenizer.start_id, tokenizer.end_id]
     ids = [[*special[1:], *expected[0], *special], expected[-1]]
     found = words.decode(tf.ragged.constant(ids)).numpy()
-    assert [text.decode() for text in found] == [tokenizer.decode(each) for each in ids]
+    assert [text.decode() for text in found] == [tokenizer.decode(row) for row in ids]

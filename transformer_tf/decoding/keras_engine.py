@@ -15,12 +15,10 @@ from transformer_tf.errors import ConfigError
 from transformer_tf.text.batching.batches import pad
 from transformer_tf.transformer import Transformer
 
-# Each new shape is compiled on JAX, so sources and prefixes are padded to multiples of these.
-SOURCE_MULTIPLE, PREFIX_MULTIPLE = 16, 8
-FREE = -1  # stands in a prefix where the search may choose
+SOURCE_MULTIPLE = 16  # JAX compiles each new shape, so sources are padded to few lengths
 
 
-def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit, prefix, steps):
+def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit, steps):
     """Extends each translation by its likeliest next token until it ends.
 
     Args:
@@ -30,8 +28,6 @@ def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit,
         source: Integer tensor `(batch, source_len)`.
         limit: Integer tensor `(batch,)`: the maximum number of tokens of each translation, the end
             token included; at least 1.
-        prefix: Integer tensor `(batch, prefix_len)`: the first tokens of each translation, then
-            `FREE`; at least one column.
         steps: The largest limit; an int or a scalar tensor.
 
     Returns:
@@ -39,7 +35,7 @@ def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit,
         logarithms of their probabilities; and `"length"` `(batch,)`, the number of tokens of each
         translation, the end token included. The tokens after them have no meaning.
     """
-    batch_size, prefix_len = ops.shape(source)[0], ops.shape(prefix)[1]
+    batch_size = ops.shape(source)[0]
     cross_attention_cache = model.encode_for_search(source)
     position_table = model.target_embedding.position_table(steps)
 
@@ -57,12 +53,8 @@ def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit,
             step,
             visible[:, None, None],
         )
-        forced = ops.take(prefix, ops.minimum(step, prefix_len - 1), axis=1)
-        forced = ops.where(step < prefix_len, forced, FREE)
-        likeliest = ops.cast(ops.argmax(logits, axis=-1), "int32")
-        token = ops.where(forced == FREE, likeliest, forced)
-        logit = ops.take_along_axis(logits, token[:, None], axis=-1)[:, 0]
-        log_prob = logit - ops.logsumexp(logits, axis=-1)
+        token = ops.cast(ops.argmax(logits, axis=-1), "int32")
+        log_prob = ops.max(logits, axis=-1) - ops.logsumexp(logits, axis=-1)
         done = state["done"]
         return step + 1, {
             "token": token,
@@ -108,26 +100,20 @@ class KerasEngine(BatchedEngine):
         self._search = _compile(model, start_id, end_id)
 
     def _search_batch(self, sources, options, prefixes):
-        if options.beam_size > 1:
+        if options.beam_size > 1 or prefixes:
+            setting = "prefixes" if prefixes else f"decoding.beam_size={options.beam_size}"
             raise ConfigError(
-                f"The Keras engine has greedy search only: decoding.beam_size={options.beam_size} "
-                "needs the NumPy engine"
+                f"The Keras engine has plain greedy search: use the NumPy engine for {setting}"
             )
-        count, prefixes = len(sources), prefixes or [()] * len(sources)
-        source_len = _round_up(max(map(len, sources)), SOURCE_MULTIPLE)
+        count, longest = len(sources), max(map(len, sources))
+        source_len = -(-longest // SOURCE_MULTIPLE) * SOURCE_MULTIPLE
         source_len = min(source_len, self.num_positions or source_len)
-        prefix_len = _round_up(max(1, *map(len, prefixes)), PREFIX_MULTIPLE)
-        limits = [
-            options.limit(len(source), len(prefix))
-            for source, prefix in zip(sources, prefixes, strict=True)
-        ]
         padding = (options.batch_size if count > 1 else 1) - count
-        rows = [[*prefix, *[FREE] * (prefix_len - len(prefix))] for prefix in prefixes]
+        limits = [options.limit(len(source)) for source in sources] + [1] * padding
         found = self._search(
             pad([*sources, *[sources[0]] * padding], source_len),
-            np.array(limits + [1] * padding, "int32"),
-            np.array(rows + [[FREE] * prefix_len] * padding, "int32"),
-            options.limit(source_len, prefix_len),
+            np.array(limits, "int32"),
+            options.limit(source_len),
         )
         tokens, log_probs, lengths = (
             ops.convert_to_numpy(found[name]) for name in ("tokens", "log_probs", "length")
@@ -154,30 +140,25 @@ class KerasEngine(BatchedEngine):
         }
 
 
-def _round_up(number: int, multiple: int) -> int:
-    return -(-number // multiple) * multiple
-
-
 def _compile(model: Transformer, start_id: int, end_id: int) -> Callable:
-    """Returns `greedy_search` as a compiled function of source, limit, prefix and steps."""
+    """Returns `greedy_search` as a compiled function of source, limit and steps."""
     search = functools.partial(greedy_search, model, start_id, end_id)
     backend = keras.backend.backend()
     if backend == "tensorflow":
         import tensorflow as tf
 
-        ids, numbers = (tf.TensorSpec([None] * axes, tf.int32) for axes in (2, 1))
-        signature = [ids, numbers, ids, tf.TensorSpec([], tf.int32)]
+        signature = [tf.TensorSpec([None] * axes, tf.int32) for axes in (2, 1, 0)]
         return tf.function(search, input_signature=signature, autograph=False)
     if backend == "jax":
         import jax
 
         variables = model.variables
 
-        def with_weights(values, source, limit, prefix, steps):
+        def with_weights(values, source, limit, steps):
             # Weights that are not arguments would become constants of the program.
             with keras.StatelessScope(state_mapping=list(zip(variables, values, strict=True))):
-                return search(source, limit, prefix, steps)
+                return search(source, limit, steps)
 
-        jitted = jax.jit(with_weights, static_argnums=4)
+        jitted = jax.jit(with_weights, static_argnums=3)
         return lambda *arguments: jitted([v.value for v in variables], *arguments)
     return search

@@ -19,7 +19,7 @@ import tensorflow as tf
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import DecodingConfig, save_config
 from transformer_tf.config.schema import MAX_EXTRA_LENGTH, MAX_LENGTH_RATIO
-from transformer_tf.decoding.keras_engine import FREE, greedy_search
+from transformer_tf.decoding.keras_engine import greedy_search
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.text.normalization import normalize_text
@@ -177,7 +177,6 @@ class TranslationModule(tf.Module):
             self._target.end_id,
             source.to_tensor(default_value=self._source.pad_id),
             limit,
-            tf.fill([tf.size(limit), 1], FREE),
             tf.reduce_max(limit),
         )
         ids, log_probs = (
