@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from transformer_tf.checkpoint import load_checkpoint
-from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.errors import CheckpointError
 from transformer_tf.translator import Translator
 
 onnxruntime = pytest.importorskip("onnxruntime", reason='pip install "transformer-tf[onnx]"')
@@ -98,25 +98,6 @@ def test_the_readers_have_what_they_need(exported):
     assert {"source.model", "target.model"} <= names
 
 
-def test_another_folder_is_left_alone(decided, tmp_path):
-    (tmp_path / "mine").write_text("kept")
-    with pytest.raises(CheckpointError, match="exists and is not an export of this format"):
-        export.export_onnx(decided, tmp_path)
-    assert (tmp_path / "mine").read_text() == "kept"
-
-
 def test_an_export_is_not_a_checkpoint(exported):
     with pytest.raises(CheckpointError, match=r"exported for ONNX: use examples/translate_onnx"):
         load_checkpoint(exported)
-
-
-def test_a_folder_that_cannot_be_written(decided, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(CheckpointError, match="Cannot write"):
-        export.export_onnx(decided, tmp_path / "file" / "model")
-
-
-def test_another_backend_is_refused(decided, tmp_path, monkeypatch):
-    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
-    with pytest.raises(TransformerTFError, match="unset KERAS_BACKEND"):
-        export.export_onnx(decided, tmp_path / "model")

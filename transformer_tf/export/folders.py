@@ -50,7 +50,7 @@ def without_folders(config: Config) -> Config:
             validation_files=names(data.validation_files),
             test_files=names(data.test_files),
             mix=tuple(
-                dataclasses.replace(each, files=names((each.files,))[0]) for each in data.mix
+                dataclasses.replace(entry, files=names((entry.files,))[0]) for entry in data.mix
             ),
         ),
         training=dataclasses.replace(config.training, directory=None, start_from=None),
