@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 
-from transformer_tf.utils.languages import COMMON_WORDS, LANGUAGE_NAMES
+from transformer_tf.utils.languages import LANGUAGES
 
 MAX_TEXTS = 100  # enough to know the language of a file
 MIN_WORDS = 4
@@ -32,8 +32,8 @@ def language_note(
     words = [word for text in islice(texts, MAX_TEXTS) for word in _WORD.findall(text)]
     if len(words) < MIN_WORDS:
         return None
-    codes = {name: code for code, name in LANGUAGE_NAMES.items()}
-    own, other = (set(COMMON_WORDS.get(codes.get(name, ""), ())) for name in (source, target))
+    common = {language.name: language.common_words.split() for language in LANGUAGES.values()}
+    own, other = (set(common.get(name, ())) for name in (source, target))
     lowered = [word.lower() for word in words]
     found = [word for word in lowered if word in other - own]
     if len(set(found)) > 1 and len(found) > 2 * sum(word in own for word in lowered):

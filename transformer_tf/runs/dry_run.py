@@ -13,19 +13,11 @@ from typing import Any
 import keras
 import numpy as np
 
-from transformer_tf.config import Config, DataConfig
+from transformer_tf.config import Config
 from transformer_tf.runs.trainer import Trainer
-from transformer_tf.text.corpora.cleaning import Pair
-from transformer_tf.text.corpora.corpus import Corpus
-from transformer_tf.text.corpora.suspicious import (
-    MAX_EXAMINED,
-    find_suspicious,
-    seeming_language,
-)
 from transformer_tf.training.callbacks import format_duration, time_limit_note
 from transformer_tf.training.loop import train_until
 from transformer_tf.training.progress import Progress
-from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.memory import peak_memory_mb
 from transformer_tf.utils.tables import grouped
 
@@ -55,49 +47,8 @@ def report(trainer: Trainer) -> Iterator[str]:
     yield trainer.data.table()
     yield _lengths(trainer)
     yield _examples(trainer)
-    yield check_languages(trainer.corpus, trainer.config.data)
     yield trainer.summary()
     yield _time_and_memory(trainer)
-
-
-def check_languages(corpus: Corpus, data: DataConfig) -> str:
-    """Reports sentences and columns that seem to be in the wrong language.
-
-    Args:
-        corpus: The corpus; up to `MAX_EXAMINED` of its training pairs are examined.
-        data: The configuration with the two languages.
-    """
-    train = corpus.train
-    step = -(-len(train) // MAX_EXAMINED)
-    pairs = [train[index] for index in range(0, len(train), step)]
-    lines = _check_columns(pairs, data)
-    found = find_suspicious(pairs)
-    lines.append(f"{grouped(len(found))} of {grouped(len(pairs))} pairs look suspicious")
-    for suspicion in found[:SHOWN_PAIRS]:
-        source, target = suspicion.pair
-        lines.append(f"  {suspicion.reason}:\n    {source}\n    {target}")
-    return "\n".join(lines)
-
-
-def _check_columns(pairs: list[Pair], data: DataConfig) -> list[str]:
-    expected = data.source_language, data.target_language
-    seeming = tuple(
-        seeming_language((pair[side] for pair in pairs), language)
-        for side, language in enumerate(expected)
-    )
-    if seeming == expected:
-        return []
-    if seeming == expected[::-1]:
-        remedy = f"data.swap={str(not data.swap).lower()}"
-        if not data.files:
-            remedy = f"data.source_language={seeming[0]} data.target_language={seeming[1]}"
-        return [f"The columns look swapped: set {remedy}"]
-    return [
-        f"The {side} looks like {language_name(found)}, not {language_name(language)}: "
-        f"set data.{side}_language={found}"
-        for side, found, language in zip(("source", "target"), seeming, expected, strict=True)
-        if found != language
-    ]
 
 
 def _lengths(trainer: Trainer) -> str:

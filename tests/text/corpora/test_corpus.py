@@ -693,26 +693,38 @@ def test_a_named_corpus_takes_held_out_pairs_from_files(tmp_path: Path) -> None:
     assert list(corpus.train) == [(f"Sentence {n}.", f"Satz {n}.") for n in numbers]
 
 
-@pytest.mark.parametrize("key", ["validation_files", "test_files", "mix"])
+@pytest.mark.parametrize("key", ["corpus", "validation_files", "test_files", "mix"])
 def test_swapped_columns_are_refused(tmp_path: Path, key: str) -> None:
     phrases = [f"{phrase.source}\t{phrase.target}" for phrase in load_phrasebook()][::20]
     write_lines(tmp_path, phrases[:600])
-    correct = (write_table(tmp_path / "correct.tsv", phrases[600:640]),)
-    reverse = ["\t".join(reversed(line.split("\t"))) for line in phrases[640:680]]
+    correct = (write_table(tmp_path / "correct.tsv", phrases[600:800]),)
+    reverse = ["\t".join(reversed(line.split("\t"))) for line in phrases[800:]]
     swapped = (write_table(tmp_path / "swapped.tsv", reverse),)
     options: dict[str, object] = {"validation_size": 30, "test_size": 30}
     options["mix"] = (MixConfig(files=correct),)
-    if key == "mix":
+    name = f"the {key.split('_')[0]} pairs"
+    if key == "corpus":
+        options |= {"corpus": "files", "files": (swapped,)}
+        name = "swapped.tsv"
+    elif key == "mix":
         options["mix"] = (MixConfig(files=correct), MixConfig(files=swapped))
         name = "swapped.tsv"
     else:
         options[key] = (swapped,)
-        name = f"the {key.split('_')[0]} pairs"
-    with pytest.raises(DataError, match=f"The columns of {name} seem to be swapped"):
-        load(tmp_path, **options)
+    assert name in load_error(tmp_path, **options)
     if key == "mix":
         options["mix"] = (MixConfig(files=correct), MixConfig(files=swapped, swap=True))
-        assert len(load(tmp_path, **options).train) > 500
+        assert load(tmp_path, **options).notes == ()
+
+
+def test_a_column_in_another_language_is_noted(tmp_path: Path) -> None:
+    lines = [f"{phrase.source}\t{phrase.target}" for phrase in load_phrasebook()[::40]]
+    table = Path(write_table(tmp_path / "a.tsv", lines))
+    assert load_files(table).notes == ()
+    corpus = load_files(table, target_language="fr")
+    (note,) = corpus.notes
+    assert "a.tsv looks like German, not French" in note and "data.target_language" in note
+    assert corpus.table().endswith(note)
 
 
 def test_mixed_pairs_share_no_sentence_with_held_out_pairs(tmp_path: Path) -> None:

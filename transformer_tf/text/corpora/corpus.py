@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ from transformer_tf.text.corpora import cleaning
 from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.sources import Source, list_sources
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION, Splitter, text_hash
-from transformer_tf.text.corpora.suspicious import columns_are_swapped
 from transformer_tf.text.normalization import normalize_text
+from transformer_tf.utils.languages import guess_language, language_name
 from transformer_tf.utils.lines import read_lines, write_lines
 from transformer_tf.utils.tables import grouped
 
 HELD_OUT = (VALIDATION, TEST)
+MAX_EXAMINED = 10_000  # pairs of a source, to guess its languages
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Corpus:
         removed: How many pairs each cleaning step removed, in the order of the steps. The sum of
             these counts and the sizes of the splits is the number of pairs that were read.
         sources: The training pairs, counted by source.
+        notes: Columns that seem to be in another language than the configuration says.
     """
 
     train: list[Pair]
@@ -62,6 +64,7 @@ class Corpus:
     test: list[Pair]
     removed: dict[str, int]
     sources: tuple[SourceCount, ...]
+    notes: tuple[str, ...]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -77,15 +80,14 @@ class Corpus:
         }
 
     def table(self) -> str:
-        """Formats a table of the removed pairs, the splits and the sources."""
-        table = cleaning.removed_table(self.removed, self.sizes)
-        if len(self.sources) < 2:
-            return table
-        lines = ["training pairs by source, with their weight and tag:"]
-        for source in self.sources:
-            tag = f" <{source.tag}>" if source.tag else ""
-            lines.append(f"  {source.name}  {grouped(source.pairs)} × {source.weight:g}{tag}")
-        return "\n".join([table, *lines])
+        """Formats a table of the removed pairs, the splits and the sources, and the notes."""
+        lines = [cleaning.removed_table(self.removed, self.sizes)]
+        if len(self.sources) > 1:
+            lines.append("training pairs by source, with their weight and tag:")
+            for source in self.sources:
+                tag = f" <{source.tag}>" if source.tag else ""
+                lines.append(f"  {source.name}  {grouped(source.pairs)} × {source.weight:g}{tag}")
+        return "\n".join([*lines, *self.notes])
 
     def save_held_out(self, folder: Path) -> None:
         """Writes the validation and the test pairs, as `validation.tsv` and `test.tsv`.
@@ -137,8 +139,8 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
 
     Raises:
         DataError: If the corpus or a language is unknown, or the corpus is unavailable, damaged,
-            malformed, or too small for the requested sizes, or if the columns of held-out or mixed
-            pairs seem to be swapped. The message is one line that says what to do.
+            malformed, or too small for the requested sizes, or if the columns of some pairs
+            seem to be swapped. The message is one line that says what to do.
     """
     removed = dict.fromkeys(cleaning.PAIR_STEPS, 0)
     sources = list_sources(data, removed)
@@ -152,14 +154,14 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     _check_sizes(splitter, data, drawn)
     members = splitter.members
     train_source = source_of[members[TRAIN]]
-    corpus = Corpus(
-        **{name: [pairs[index] for index in members[name]] for name in SPLITS},
+    splits = {name: [pairs[index] for index in members[name]] for name in SPLITS}
+    return Corpus(
+        **splits,
         weights=np.array([source.weight for source in sources], dtype=np.float32)[train_source],
         removed=removed,
         sources=_count_sources(sources, train_source),
+        notes=_check_languages(splits, sources, train_source, data),
     )
-    _check_columns(corpus, sources, train_source)
-    return corpus
 
 
 def tag_names(data: DataConfig) -> tuple[str, ...]:
@@ -273,23 +275,50 @@ def _count_sources(sources: Sequence[Source], train_source: np.ndarray) -> tuple
     )
 
 
-def _check_columns(corpus: Corpus, sources: Sequence[Source], train_source: np.ndarray) -> None:
-    """Compares the columns of held-out pairs and of other sources with those of the first source.
+def _check_languages(
+    splits: Mapping[str, list[Pair]],
+    sources: Sequence[Source],
+    train_source: np.ndarray,
+    data: DataConfig,
+) -> tuple[str, ...]:
+    """Guesses the languages of the held-out pairs and of the training pairs of each source.
 
     Args:
-        corpus: The corpus.
+        splits: The pairs of each split.
         sources: The sources of the training pairs.
         train_source: The index of the source of each training pair.
+        data: The configuration with the two languages.
+
+    Returns:
+        A note for each column that seems to be in another language.
+
+    Raises:
+        DataError: If the columns of some pairs seem to be swapped.
     """
-    groups: dict[int, list[Pair]] = {}
-    for index, pair in zip(train_source.tolist(), corpus.train, strict=True):
-        groups.setdefault(index, []).append(pair)
-    first, *others = sorted(groups)
-    named = [(f"the {name} pairs", getattr(corpus, name)) for name in HELD_OUT]
-    named += [(sources[index].name, groups[index]) for index in others]
-    for name, pairs in named:
-        if columns_are_swapped(pairs, groups[first]):
+    groups = []
+    for index, source in enumerate(sources):
+        own = [splits[TRAIN][pair] for pair in np.flatnonzero(train_source == index)]
+        groups.append((source.name, own))
+    groups += [(f"the {name} pairs", splits[name]) for name in HELD_OUT]
+    expected = data.source_language, data.target_language
+    notes = []
+    for name, pairs in groups:
+        examined = pairs[:: len(pairs) // MAX_EXAMINED + 1]
+        found = tuple(
+            guess_language((pair[side] for pair in examined), language)
+            for side, language in enumerate(expected)
+        )
+        if found == expected[::-1] != expected:
             raise DataError(
-                f"The columns of {name} seem to be swapped, compared with {sources[first].name}; "
-                "exchange them in the file. In data.mix, `swap` exchanges them."
+                f"The columns of {name} seem to be swapped: the source looks like "
+                f"{language_name(found[0])}, the target like {language_name(found[1])}. Exchange "
+                "them with data.swap, or with `swap` in data.mix, or exchange "
+                "data.source_language and data.target_language."
             )
+        notes += [
+            f"The {side} of {name} looks like {language_name(guess)}, not "
+            f"{language_name(language)}: see data.{side}_language"
+            for side, guess, language in zip(("source", "target"), found, expected, strict=True)
+            if guess != language
+        ]
+    return tuple(notes)

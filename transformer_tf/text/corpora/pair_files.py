@@ -18,8 +18,8 @@ from transformer_tf.errors import DataError
 from transformer_tf.text.corpora import cleaning
 from transformer_tf.text.corpora.archives import open_text
 from transformer_tf.text.corpora.cleaning import Pair
-from transformer_tf.text.corpora.language_codes import ISO_639_3
 from transformer_tf.text.normalization import normalize_text
+from transformer_tf.utils.languages import three_letter_code
 
 MAX_MALFORMED_SHARE = 0.01  # of the lines of a file
 
@@ -120,7 +120,7 @@ def _read_columns(
 
 
 def _is_header(row: Sequence[str], languages: tuple[str, str]) -> bool:
-    known = _HEADER_NAMES.union(*({code, ISO_639_3.get(code, code)} for code in languages))
+    known = _HEADER_NAMES.union(*({code, three_letter_code(code)} for code in languages))
     return all(normalize_text(column).lower() in known for column in row[:2])
 
 

@@ -20,10 +20,10 @@ from typing import NamedTuple
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError, one_line
 from transformer_tf.text.corpora.download import fetch
-from transformer_tf.text.corpora.language_codes import other_than_english
 from transformer_tf.text.corpora.pair_files import read_pairs
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION
 from transformer_tf.utils.files import user_folder
+from transformer_tf.utils.languages import LANGUAGES, three_letter_code
 
 CORPUS_NAMES = ("phrasebook", "tatoeba", "multi30k", "files")
 
@@ -144,7 +144,7 @@ def _file_source(
 def _read_phrasebook(data: DataConfig) -> Iterator[RawPair]:
     from transformer_tf.text.corpora.phrasebook import load_phrasebook
 
-    other_code, english_first = other_than_english(data.source_language, data.target_language)
+    other_code, english_first = _other_than_english(data.source_language, data.target_language)
     if other_code != "deu":
         raise DataError(
             "The phrasebook holds English and German only: choose en and de as the languages, "
@@ -156,7 +156,7 @@ def _read_phrasebook(data: DataConfig) -> Iterator[RawPair]:
 
 
 def _read_tatoeba(data: DataConfig, removed: dict[str, int]) -> Iterator[RawPair]:
-    other_code, english_first = other_than_english(data.source_language, data.target_language)
+    other_code, english_first = _other_than_english(data.source_language, data.target_language)
     archive = fetch(
         f"tatoeba/{other_code}-eng.zip",
         _TATOEBA_URL.format(code=other_code),
@@ -180,6 +180,35 @@ def _read_multi30k(data: DataConfig, removed: dict[str, int]) -> Iterator[RawPai
             paths.append(fetch(f"multi30k/{name}", url, directory, MULTI30K_HASHES[name]))
         for source, target in read_pairs(paths, languages, removed):
             yield RawPair(split, source, target)
+
+
+def _other_than_english(source: str, target: str) -> tuple[str, bool]:
+    """Returns the language that is not English, and whether English is the source.
+
+    Args:
+        source: The source language, a two-letter or three-letter code.
+        target: The target language, likewise.
+
+    Returns:
+        The ISO 639-3 code of the other language, and True if English is the source.
+
+    Raises:
+        DataError: If a code is unknown, or not exactly one language is English.
+    """
+    codes = []
+    for language in (source, target):
+        code = three_letter_code(language)
+        if not (len(code) == 3 and code.isascii() and code.isalpha() and code.islower()):
+            raise DataError(
+                f"Unknown language {language!r}: choose {', '.join(LANGUAGES)}, or "
+                "a three-letter code (ISO 639-3)."
+            )
+        codes.append(code)
+    if codes.count("eng") != 1:
+        raise DataError(
+            f"Exactly one of the two languages must be English (en), not {source} and {target}."
+        )
+    return (codes[1], True) if codes[0] == "eng" else (codes[0], False)
 
 
 def _read_tfds(data: DataConfig) -> Iterator[RawPair]:
