@@ -344,7 +344,6 @@ class Translator:
             text,
             self.source_tokenizer,
             self.max_source_length,
-            options.recase,
             options.split_sentences,
             self.slots,
         )
@@ -370,7 +369,7 @@ class Translator:
         that kept all slots come first.
         """
         found = self._search(segments, options, progress)
-        if not options.check_slots or options.beam_size == 1:
+        if options.beam_size == 1:
             return found
         lost = [
             index

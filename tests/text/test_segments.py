@@ -86,7 +86,6 @@ def test_the_model_reads_a_shouted_text_in_lower_case():
         return [(segment.text, segment.shouted) for segment in segments]
 
     assert read("NO! GO AWAY NOW!", split=True) == [("No!", True), ("Go away now!", True)]
-    assert read("GO AWAY NOW!", recase=False) == [("GO AWAY NOW!", False)]
     assert read("HTML CSS") == [("HTML CSS", False)]
 
 

@@ -262,18 +262,7 @@ class DecodingConfig(Section, name="decoding"):
         "in lower case with every digit a 0. A truecaser restores the capitals, the source the "
         "digits.",
     )
-    recase: bool = key(
-        True,
-        "Whether a sentence in capitals, which models rarely see in training, is translated in "
-        "lower case and its translation put in capitals.",
-    )
     split_sentences: bool = key(False, "Whether to translate the sentences of a text one by one.")
-    check_slots: bool = key(
-        True,
-        "Whether beam search prefers hypotheses with every slot of the source exactly once, if the "
-        "model was trained with `data.slots`. A sentence that has lost one is searched again with "
-        "twice the beam.",
-    )
 
     def __post_init__(self) -> None:
         """Checks each value, and values that depend on each other.

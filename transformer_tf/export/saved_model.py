@@ -78,7 +78,7 @@ class TranslationModule(tf.Module):
         model: The model.
         source: The source tokenizer.
         target: The target tokenizer.
-        options: The options of the search: `max_length` and `recase`.
+        options: The options of the search: `max_length`.
         max_source_length: Maximum number of sub-words; a longer sentence is truncated.
     """
 
@@ -95,7 +95,7 @@ class TranslationModule(tf.Module):
         self._model = lambda: model  # which TensorFlow must not track
         self._source = SubWords(source)
         self._target = SubWords(target)
-        self._max_length, self._recase = options.max_length, options.recase
+        self._max_length = options.max_length
         self._max_source_length = max_source_length
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False)
@@ -150,10 +150,8 @@ class TranslationModule(tf.Module):
     def _tokenize(self, text: tf.Tensor) -> dict[str, Any]:
         """Returns the ids of sentences, and flags: truncated, shouted (all capitals) and empty."""
         text = _normalized(text)
-        shouted = tf.zeros_like(text, tf.bool)
-        if self._recase:
-            shouted = _shouted(text)
-            text = tf.where(shouted, _capitalized(text), text)
+        shouted = _shouted(text)
+        text = tf.where(shouted, _capitalized(text), text)
         pieces = self._source.encode(text)
         limit = self._max_source_length
         return {

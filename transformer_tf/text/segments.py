@@ -107,17 +107,18 @@ def read_segments(
     text: str,
     tokenizer: Tokenizer,
     max_length: int | None = None,
-    recase: bool = True,
     split: bool = False,
     slots: Slots | None = None,
 ) -> list[Segment]:
     """Normalizes a text and cuts it into segments that the model can take.
 
+    The model reads a text in capitals (see `is_shouted`) in lower case, since it rarely saw such
+    text in training.
+
     Args:
         text: A text as a user types it.
         tokenizer: The source tokenizer.
         max_length: Maximum number of sub-words of a segment; None for no limit.
-        recase: Whether the model reads a shouted text (see `is_shouted`) in lower case.
         split: Whether to cut a text into its sentences even if it fits.
         slots: Finds the values that become slots; None for no slots.
 
@@ -132,7 +133,7 @@ def read_segments(
         return max_length is None or len(tokenizer.encode(hide(part)[0])) <= max_length
 
     text = normalize_text(text)
-    shouted = recase and is_shouted(text)
+    shouted = is_shouted(text)
     if shouted:
         text = text.capitalize()
     parts = split_text(text, fits, split)

@@ -32,9 +32,7 @@ def test_segments_are_those_of_the_package(start_engine, shipped_packs):
     config, _, source, _ = open_checkpoint(CHECKPOINTS / "en-de")
     slots = make_slots(config.data, source.known_words)
     for text in TEXTS:
-        expected = read_segments(
-            text, source, config.data.max_length, config.decoding.recase, slots=slots
-        )
+        expected = read_segments(text, source, config.data.max_length, slots=slots)
         found = engine("segments", text)
         assert [each["shouted"] for each in found] == [each.shouted for each in expected]
         ids = [engine("encode", [each["text"]])[0] for each in found]

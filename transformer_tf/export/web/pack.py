@@ -127,10 +127,7 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
         "decoding": {
             **{
                 name: getattr(decoding, name)
-                for name in (
-                    *("beam_size", "length_penalty", "max_length", "recase", "check_slots"),
-                    "split_sentences",
-                )
+                for name in (*("beam_size", "length_penalty", "max_length", "split_sentences"),)
             },
             "max_length_ratio": MAX_LENGTH_RATIO,
             **{"top_k": 0, "top_p": 1.0, "seed": 0},  # where the page's sampling begins

@@ -30,15 +30,14 @@ const CLAUSE_MARK = /[,;:–—，、；：]$/;
  * @param {string} text
  * @param {object} options
  * @param {(part: string) => boolean} options.fits Whether a part is short enough.
- * @param {boolean} options.recase Whether the model reads shouted lines in lower case.
  * @param {boolean} options.split Whether to cut a line into its sentences even if it fits.
  * @returns {Segment[]}
  */
-export function readSegments(text, { fits, recase, split }) {
+export function readSegments(text, { fits, split }) {
   let begin = 0;
   return text.split("\n").flatMap((typed, line) => {
     const { clean, origins } = readable(typed);
-    const shouted = recase && isShouted(clean);
+    const shouted = isShouted(clean);
     const read = shouted ? capitalize(clean) : clean;
     const from = begin;
     begin += typed.length + 1;

@@ -49,7 +49,7 @@ export class Translator {
    */
   encode(text, isSegment = false) {
     const normalized = normalizeText(text);
-    const shouted = !isSegment && this.header.decoding.recase && isShouted(normalized);
+    const shouted = !isSegment && isShouted(normalized);
     const read = shouted ? capitalize(normalized) : normalized;
     const { text: hidden, values, targetValues } =
       this.slots?.hide(read) ?? { text: read, values: [], targetValues: [] };
@@ -71,8 +71,8 @@ export class Translator {
    * @param {string} text
    */
   segments(text) {
-    const { recase, split_sentences: split } = this.header.decoding;
-    return readSegments(text, { fits: (part) => !this.encode(part, true).cut, recase, split });
+    const { split_sentences: split } = this.header.decoding;
+    return readSegments(text, { fits: (part) => !this.encode(part, true).cut, split });
   }
 
   /**
@@ -127,7 +127,7 @@ export class Translator {
     const keeps = ({ last }) =>
       !task.values.length || keepsSlots(this.target.decode(last.ids()), task.values.length);
     const found = beamSearch(task);
-    if (keeps(found) || !task.settings.check_slots) return found;
+    if (keeps(found)) return found;
     const beamSize = 2 * task.settings.beam_size;
     const settings = { ...task.settings, beam_size: beamSize };
     const all = beamSearch({ ...task, settings }, beamSize);
