@@ -86,15 +86,6 @@ def test_metrics_of_every_epoch(run):
     assert "BLEU" in summary_table(metrics).splitlines()[0]
 
 
-@pytest.mark.slow
-def test_the_checkpoint_translates_as_the_trained_model_does(run):
-    trainer, _, folder = run
-    loaded = Translator.load(folder, engine="keras")
-    inputs, _ = trainer.data.train[0]
-    np.testing.assert_allclose(loaded.engine.model(inputs), trainer.model(inputs), atol=1e-5)
-    assert loaded.translate(ENGLISH[:5]) == make_translator(trainer).translate(ENGLISH[:5])
-
-
 def set_scores(monkeypatch, perplexity):
     """Replaces the perplexities of the validations, and draws no curves."""
     values = iter(perplexity)
