@@ -50,6 +50,7 @@ def test_ids_and_weights_are_those_of_the_pairs_that_fit(tokenizers, chunk, monk
     assert as_lists(encoded) == [pair for pair, fit in zip(ids, fits, strict=True) if fit]
     assert encoded.weights.tolist() == weights[fits].tolist()
     assert encode_pairs(PAIRS, *tokenizers, LIMIT).weights is None
+    assert len(encode_pairs([], *tokenizers, LIMIT)) == 0
 
 
 def test_a_large_vocabulary_needs_more_bytes(tokenizers, monkeypatch):

@@ -84,6 +84,13 @@ def all_pairs(corpus: Corpus) -> list[Pair]:
     return [*corpus.train, *corpus.validation, *corpus.test]
 
 
+def test_other_languages_by_iso_code(tmp_path: Path) -> None:
+    write_zip(tmp_path, "Hi.\t嗨。\n".encode(), "cmn-eng.zip")
+    write_zip(tmp_path, b"Hi.\tHallo!\n", "nds-eng.zip")
+    assert load(tmp_path, target_language="zh").train == [("Hi.", "嗨。")]
+    assert load(tmp_path, target_language="nds").train == [("Hi.", "Hallo!")]
+
+
 def test_reads_two_and_three_columns_in_either_direction(tmp_path: Path) -> None:
     write_lines(tmp_path, ["Hi.\tHallo!", "Run!\tLauf!\tCC-BY 2.0 (France) tatoeba.org #1 & #2"])
 
@@ -100,14 +107,6 @@ def test_the_data_folder_of_the_environment(
     data = DataConfig(corpus="tatoeba", validation_size=0, test_size=0)
 
     assert list(load_corpus(data).train) == [("Hi.", "Hallo!")]
-
-
-def test_other_languages_by_iso_code(tmp_path: Path) -> None:
-    write_zip(tmp_path, "Hi.\t嗨。\n".encode(), "cmn-eng.zip")
-    write_zip(tmp_path, b"Hi.\tHallo!\n", "nds-eng.zip")
-
-    assert list(load(tmp_path, target_language="zh").train) == [("Hi.", "嗨。")]
-    assert list(load(tmp_path, target_language="nds").train) == [("Hi.", "Hallo!")]
 
 
 def test_cleans_and_counts_in_order(tmp_path: Path) -> None:
@@ -183,27 +182,6 @@ def test_the_table_of_what_was_removed(tmp_path: Path) -> None:
     assert sum(numbers[1:]) == numbers[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (f"{NFD_UMLAUT}ber", "über"),
-        ("\N{ZERO WIDTH NO-BREAK SPACE}a\0b\x07c", "abc"),
-        (" a\t\tb\r\nc\N{NARROW NO-BREAK SPACE}d\N{LINE SEPARATOR}e ", "a b c d e"),
-        ("Donau\N{SOFT HYPHEN}dampf", "Donaudampf"),
-        ("a\ud800b", "ab"),
-        ("a\ue008b\U000f0000", "ab"),
-        # Removing the NUL brings the two parts of the letter together.
-        ("u\0\N{COMBINING DIAERESIS}", "ü"),
-        ("می\N{ZERO WIDTH NON-JOINER}خواهم", "می\N{ZERO WIDTH NON-JOINER}خواهم"),
-        ("\N{IDEOGRAPHIC SPACE}", ""),
-        ("\N{ZERO WIDTH JOINER} \N{ZERO WIDTH NON-JOINER}", ""),
-    ],
-)
-def test_normalize_text(text: str, expected: str) -> None:
-    assert normalize_text(text) == expected
-    assert normalize_text(expected) == expected
-
-
 def test_a_damaged_zip_is_named(tmp_path: Path) -> None:
     path = write_lines(tmp_path, numbered_lines(1000))
     path.write_bytes(path.read_bytes()[:-100])
@@ -217,13 +195,6 @@ def test_a_missing_member_is_named(tmp_path: Path) -> None:
     path.rename(path.with_name("fra-eng.zip"))
     message = load_error(tmp_path, target_language="fr")
     assert "fra-eng.zip" in message and "fra.txt" in message and "deu.txt" in message
-
-
-def test_another_encoding_is_refused(tmp_path: Path) -> None:
-    path = write_zip(tmp_path, "Hi.\tGrüß Gott!\n".encode("latin-1"))
-
-    message = load_error(tmp_path)
-    assert f"{path}/deu.txt: 1 of the 1 lines are malformed" in message
 
 
 def test_too_many_malformed_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,10 +244,7 @@ def test_splits_share_no_sentence(tmp_path: Path, seed: int) -> None:
 
 def test_sentences_of_punctuation_stay_different(tmp_path: Path) -> None:
     write_lines(tmp_path, ["?\t?", "!\t!", "…\t…", "?!\t?!"])
-
-    corpus = load(tmp_path, test_size=1, validation_size=1)
-
-    assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (2, 1, 1)
+    assert load(tmp_path, test_size=1, validation_size=1).sizes["train"] == 2
 
 
 def test_sizes_and_order_without_shared_sentences(tmp_path: Path) -> None:
@@ -348,29 +316,22 @@ def test_too_few_different_sentences(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("tatoba", "Did you mean 'tatoeba'?"), ("Phrasebook", "'phrasebook'?")]
-)
-def test_unknown_name(name: str, hint: str) -> None:
-    with pytest.raises(DataError, match=re.escape(hint)) as caught:
-        load_corpus(DataConfig(corpus=name))
-
-    assert "phrasebook, tatoeba, multi30k, files and tfds:NAME" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("source_language", "target_language", "message"),
+    ("options", "named"),
     [
-        ("en", "xx", "Unknown language 'xx'"),
-        ("../x", "en", "Unknown language '../x'"),
-        ("en", "eng", "Exactly one"),
-        ("fr", "de", "Exactly one"),
+        ({"corpus": "tatoba"}, "Did you mean 'tatoeba'?"),
+        ({"corpus": "Phrasebook"}, "Did you mean 'phrasebook'?"),
+        ({"corpus": "phrasebook", "target_language": "fr"}, "not en and fr"),
+        ({"target_language": "xx"}, "'xx'"),
+        ({"source_language": "../x", "target_language": "en"}, "'../x'"),
+        ({"target_language": "eng"}, "en and eng"),
+        ({"source_language": "fr", "target_language": "de"}, "fr and de"),
+        ({"corpus": "files", "files": (("nowhere.tsv",),)}, "nowhere.tsv"),
     ],
 )
-def test_wrong_languages(
-    tmp_path: Path, source_language: str, target_language: str, message: str
+def test_errors_name_the_corpus_or_the_languages(
+    tmp_path: Path, options: dict[str, object], named: str
 ) -> None:
-    with pytest.raises(DataError, match=message):
-        load(tmp_path, source_language=source_language, target_language=target_language)
+    assert named in load_error(tmp_path, **options)
 
 
 def fake_phrasebook(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,13 +373,6 @@ def test_phrasebook_sizes_are_upper_bounds(monkeypatch: pytest.MonkeyPatch) -> N
 
     assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (3, 1, 0)
     assert len(all_pairs(corpus)) + sum(corpus.removed.values()) == 10
-
-
-def test_phrasebook_has_german_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake_phrasebook(monkeypatch)
-
-    with pytest.raises(DataError, match="English and German only"):
-        load_corpus(DataConfig(target_language="fr"))
 
 
 def test_held_out_pairs_are_written_and_read(tmp_path: Path) -> None:
@@ -469,17 +423,6 @@ def test_files_of_both_formats_are_combined(
     assert corpus.removed["empty side"] == 1
 
 
-def test_files_in_an_archive(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        archive.writestr("en/a.txt", "One.\nTwo.\n")
-        archive.writestr("de/a.txt", "Eins.\nZwei.\n")
-    zipped = tmp_path / "all.zip"
-
-    corpus = load_files((zipped / "en" / "a.txt", zipped / "de" / "a.txt"))
-
-    assert list(corpus.train) == [("One.", "Eins."), ("Two.", "Zwei.")]
-
-
 def test_files_that_do_not_match_line_by_line(tmp_path: Path) -> None:
     source, target = tmp_path / "a.en", tmp_path / "a.de"
     source.write_text("One.\nTwo.\nThree.\n")
@@ -507,11 +450,6 @@ def test_malformed_lines_of_two_files_leave_the_others_aligned(
     monkeypatch.setattr(pair_files, "MAX_MALFORMED_SHARE", 0.24)
     with pytest.raises(DataError, match="1 of the 4 lines are malformed"):
         load_files((source, target))
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=re.escape(str(tmp_path / "none.tsv"))):
-        load_files(tmp_path / "none.tsv")
 
 
 def test_a_given_test_set_is_kept_whole(tmp_path: Path) -> None:

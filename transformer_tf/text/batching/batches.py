@@ -148,14 +148,14 @@ class Batches:
         left_over: list[list[np.ndarray]] = [[] for _ in self.shapes]
         counts = np.bincount(bucket, minlength=len(self.shapes))
         members = np.split(shown[np.argsort(bucket, kind="stable")], np.cumsum(counts)[:-1])
-        for number, shape in enumerate(self.shapes):
-            indices = np.concatenate([members[number], *left_over[number]])
+        for bucket_index, shape in enumerate(self.shapes):
+            indices = np.concatenate([members[bucket_index], *left_over[bucket_index]])
             if self.shuffle:
                 random.shuffle(indices)
             rows = self.rows(shape)
             whole = len(indices) // rows * rows
             batches += [(shape, indices[begin : begin + rows]) for begin in range(0, whole, rows)]
-            larger = self._next_larger(number)
+            larger = self._next_larger(bucket_index)
             if larger is not None:
                 left_over[larger].append(indices[whole:])
             elif whole < len(indices):
@@ -163,10 +163,10 @@ class Batches:
         order = random.permutation(len(batches)) if self.shuffle else range(len(batches))
         return [batches[index] for index in order]
 
-    def _next_larger(self, number: int) -> int | None:
+    def _next_larger(self, bucket_index: int) -> int | None:
         """Returns the next larger bucket that can hold the pairs of a bucket, if any."""
-        source_len, target_len = self.shapes[number]
-        for other in range(number + 1, len(self.shapes)):
+        source_len, target_len = self.shapes[bucket_index]
+        for other in range(bucket_index + 1, len(self.shapes)):
             if self.shapes[other][0] >= source_len and self.shapes[other][1] >= target_len:
                 return other
         return None
@@ -246,19 +246,19 @@ def choose_shapes(
     moved = True
     while moved:
         moved = False
-        for number in range(1, len(shapes)):
-            others = shapes[:number] + shapes[number + 1 :]
+        for index in range(1, len(shapes)):
+            others = shapes[:index] + shapes[index + 1 :]
             saving, shape = best_addition(others)
             new_total = float((costs(others) * counts).sum()) - saving
             if new_total < total - 0.5:  # totals are integers: less is a rounding error
-                shapes[number], total, moved = shape, new_total, True
+                shapes[index], total, moved = shape, new_total, True
     return sorted(shapes, key=lambda shape: (sum(shape), shape))
 
 
 def smallest_shape(
     source_lengths: np.ndarray, target_lengths: np.ndarray, shapes: Sequence[Shape]
 ) -> np.ndarray:
-    """Returns the number of the first shape that holds each pair.
+    """Returns the index of the first shape that holds each pair.
 
     Args:
         source_lengths: Length of each source.
@@ -266,10 +266,10 @@ def smallest_shape(
         shapes: Shapes from small to large; the last one holds every pair.
 
     Returns:
-        Integer array, one number for each pair.
+        Integer array `(num_pairs,)`.
     """
-    number = np.full(len(source_lengths), len(shapes) - 1)
+    found = np.full(len(source_lengths), len(shapes) - 1)
     for index in reversed(range(len(shapes) - 1)):
         source_len, target_len = shapes[index]
-        number[(source_lengths <= source_len) & (target_lengths <= target_len)] = index
-    return number
+        found[(source_lengths <= source_len) & (target_lengths <= target_len)] = index
+    return found

@@ -88,7 +88,10 @@ def encode_pairs(
         The pairs in their order.
     """
     tokenizers = source_tokenizer, target_tokenizer
-    chunks: tuple[list[Sequences], list[Sequences]] = ([], [])
+    dtypes = [
+        np.uint16 if tokenizer.vocab_size <= 1 << 16 else np.int32 for tokenizer in tokenizers
+    ]
+    chunks = [[Sequences.from_lists([], dtype)] for dtype in dtypes]
     kept: list[bool] = []
     for begin in range(0, len(pairs), _CHUNK):
         sides = zip(*pairs[begin : begin + _CHUNK], strict=True)
@@ -98,8 +101,7 @@ def encode_pairs(
         ]
         fits = [max(map(len, pair)) <= max_length + 2 for pair in zip(*encoded, strict=True)]
         kept += fits
-        for parts, lists, tokenizer in zip(chunks, encoded, tokenizers, strict=True):
-            dtype = np.uint16 if tokenizer.vocab_size <= 1 << 16 else np.int32
+        for parts, lists, dtype in zip(chunks, encoded, dtypes, strict=True):
             parts.append(Sequences.from_lists([*compress(lists, fits)], dtype))
     source, target = (
         Sequences(

@@ -69,8 +69,8 @@ def _check_malformed(
 def _read_lines(path: Path) -> Generator[str | None, None, None]:
     """Yields each line, or None for a line that is not UTF-8."""
     with open_text(path) as file:
-        for number, line in enumerate(file):
-            if number == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        for index, line in enumerate(file):
+            if index == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
                 raise DataError(f"{path} is UTF-16; convert it first: iconv -f utf-16 -t utf-8")
             try:
                 # Only a line feed ends a line. Cleaning removes the carriage return of CRLF.

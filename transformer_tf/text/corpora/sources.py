@@ -118,9 +118,9 @@ def list_sources(data: DataConfig, removed: dict[str, int]) -> list[Source]:
         (TEST, data.test_files),
     ):
         sources += [_file_source(entry, split, data, data.swap, removed) for entry in entries]
-    for each in data.mix:
-        source = _file_source(each.files, TRAIN, data, each.swap, removed)
-        sources.append(dataclasses.replace(source, weight=each.weight, tag=each.tag, mixed=True))
+    for mix in data.mix:
+        source = _file_source(mix.files, TRAIN, data, mix.swap, removed)
+        sources.append(dataclasses.replace(source, weight=mix.weight, tag=mix.tag, mixed=True))
     return sources
 
 
