@@ -8,7 +8,14 @@ from transformer_tf.commands import new_parser
 from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
-QUANTIZATIONS = ("int8", "int16", "float16", "bfloat16")
+# The types in which each format can store the weights instead of float32.
+FORMATS: dict[str, tuple[str, ...]] = {
+    "ctranslate2": ("int8", "int16", "float16", "bfloat16"),
+    "saved-model": (),
+    "onnx": (),
+    "web": ("int8", "float16"),
+    "checkpoint": ("float16",),
+}
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -17,7 +24,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--format",
         required=True,
-        choices=("ctranslate2", "saved-model", "onnx", "web", "checkpoint"),
+        choices=tuple(FORMATS),
         help="for CTranslate2 (C++), TensorFlow alone, an ONNX runtime, a web page, or for this "
         "package without the files that only training needs",
     )
@@ -34,7 +41,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--quantization",
-        choices=QUANTIZATIONS,
+        choices=FORMATS["ctranslate2"],
         help="type of the stored weights; by default int8 for web, else float32",
     )
     parser.add_argument(
@@ -44,12 +51,10 @@ def parse_arguments() -> argparse.Namespace:
         help="change a key of the search (--format checkpoint)",
     )
     arguments = parser.parse_intermixed_args()
-    if arguments.format == "checkpoint" and arguments.quantization not in (None, "float16"):
-        parser.error("--format checkpoint stores weights as float32, or --quantization float16")
-    if arguments.format in ("saved-model", "onnx") and arguments.quantization:
-        parser.error(f"--format {arguments.format} stores weights as float32")
-    if arguments.format == "web" and arguments.quantization not in (None, "int8", "float16"):
-        parser.error("--format web stores weights as int8 or float16")
+    types = FORMATS[arguments.format]
+    if arguments.quantization not in (None, *types):
+        allowed = f"--quantization {' or '.join(types)}" if types else "no --quantization"
+        parser.error(f"--format {arguments.format} takes {allowed}")
     if arguments.format != "web" and arguments.single_file:
         parser.error("--single-file is for --format web")
     if arguments.format != "web" and len(arguments.checkpoint or ()) > 1:
