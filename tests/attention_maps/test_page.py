@@ -56,31 +56,9 @@ def test_a_hostile_sentence_ends_no_element():
     assert data_of(page)["sentences"][0]["source"] == HOSTILE
 
 
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        (np.zeros((1, 2, 3)), r"Received: scores.shape=\(1, 2, 3\)"),
-        (np.zeros((1, 1, 5, 7)), r"must have shape \(num_layers, num_heads, 5, 6\)"),
-        (np.full((1, 1, 5, 6), 1.5), "between 0 and 1. Received: values from 1.5"),
-        (np.full((1, 1, 5, 6), np.nan), "between 0 and 1"),
-    ],
-)
-def test_scores_that_do_not_fit(scores, message):
-    with pytest.raises(ValueError, match=message):
-        render_page([make_attention("cross", scores)])
-
-
-@pytest.mark.parametrize(
-    ("attentions", "message"),
-    [
-        ([], "at least one sentence"),
-        ([make_sentence(), make_attention("encoder", np.full((1, 1, 6, 6), 0.1))], "same kinds"),
-        ([Attention("a", "b", SOURCE, READ, TARGET, {})], "same kinds"),
-    ],
-)
-def test_nothing_to_show(attentions, message):
-    with pytest.raises(ValueError, match=message):
-        render_page(attentions)
+def test_nothing_to_show():
+    with pytest.raises(ValueError, match="at least one sentence"):
+        render_page([])
 
 
 def test_a_failed_page_leaves_nothing(tmp_path):

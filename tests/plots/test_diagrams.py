@@ -52,12 +52,3 @@ def test_learning_curves():
     np.testing.assert_allclose(curves[1].get_ydata(), [2.0, 1.0])
     scored = [{**row, "val_bleu": 9.0, "val_chrf": 20.0} for row in rows]
     assert len(plot_learning_curves(scored).axes) == 3
-
-
-def test_wrong_shapes():
-    with pytest.raises(ValueError, match=r"\(length, d_model\).*shape=\(3,\)"):
-        plot_positional_encoding(np.zeros(3))
-    with pytest.raises(ValueError, match="at least one curve"):
-        plot_schedule({})
-    with pytest.raises(ValueError, match=r"'a' must be a non-empty list.*\(1, 2\)"):
-        plot_schedule({"a": [[0.1, 0.2]]})

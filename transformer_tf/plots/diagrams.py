@@ -26,16 +26,8 @@ def plot_positional_encoding(encoding: npt.ArrayLike) -> Figure:
 
     Returns:
         A figure of two panels: the values, and the cosine of the angle between any two positions.
-
-    Raises:
-        ValueError: If the array has another shape.
     """
     values = np.asarray(encoding, dtype=np.float64)
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(
-            "`encoding` must have shape (length, d_model), neither of them 0. "
-            f"Received: encoding.shape={values.shape}"
-        )
     directions = values / np.linalg.norm(values, axis=-1, keepdims=True)
     with figure_style():
         figure = new_figure(11, 4.5)
@@ -63,23 +55,12 @@ def plot_schedule(rates: Mapping[str, npt.ArrayLike]) -> Figure:
 
     Returns:
         A figure with one curve for each label.
-
-    Raises:
-        ValueError: If there is no curve, or a curve is not a non-empty list of numbers.
     """
-    if not rates:
-        raise ValueError("`rates` must hold at least one curve. Received: none")
-    curves = {label: np.asarray(curve, dtype=np.float64) for label, curve in rates.items()}
-    for label, values in curves.items():
-        if values.ndim != 1 or not values.size:
-            raise ValueError(
-                f"The rates of {label!r} must be a non-empty list of numbers. "
-                f"Received: shape={values.shape}"
-            )
     with figure_style():
         figure = new_figure(7, 4)
         axes = figure.subplots()
-        for label, values in curves.items():
+        for label, curve in rates.items():
+            values = np.asarray(curve)
             axes.plot(np.arange(1, len(values) + 1), values, label=label)
         axes.set(title="Learning rate", xlabel="step", ylabel="rate", xlim=(0, None))
         axes.set_ylim(bottom=0)

@@ -179,24 +179,20 @@ def _checked_scores(
             "`scores` must have shape (num_heads, query_len, key_len), or num_layers before that, "
             f"none of them 0. Received: scores.shape={heads.shape}"
         )
-    for name, labels, size in (
-        ("query_labels", query_labels, heads.shape[-2]),
-        ("key_labels", key_labels, heads.shape[-1]),
-        ("head_titles", head_titles, heads.shape[-3]),
-    ):
-        # A string would pass as a sequence of one-character labels.
-        if labels is not None and (isinstance(labels, str) or len(labels) != size):
-            received = repr(labels) if isinstance(labels, str) else f"{len(labels)} labels"
-            raise ValueError(
-                f"`{name}` must hold {size} strings for scores.shape={heads.shape}. "
-                f"Received: {received}"
-            )
-    low, high = heads.min(), heads.max()
-    if not (low >= -0.01 and high <= 1.01):  # half precision may round past 1; NaN fails as well
+    # Half precision may round past 1; NaN fails as well.
+    if not (heads.min() >= -0.01 and heads.max() <= 1.01):
         raise ValueError(
             "`scores` must lie between 0 and 1, as they do after the softmax. "
-            f"Received: values from {low} to {high}"
+            f"Received: values from {heads.min()} to {heads.max()}"
         )
+    texts = {"head_titles": head_titles, "query_labels": query_labels, "key_labels": key_labels}
+    for (name, labels), size in zip(texts.items(), heads.shape[-3:], strict=True):
+        # A string would pass as a sequence of one-character labels.
+        if labels is not None and (isinstance(labels, str) or len(labels) != size):
+            raise ValueError(
+                f"`{name}` must hold {size} strings for scores.shape={heads.shape}. "
+                f"Received: {labels!r}"
+            )
     return heads if heads.ndim == 4 else heads[None]
 
 
