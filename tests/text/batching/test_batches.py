@@ -156,15 +156,10 @@ def test_shapes_hold_their_members_and_the_smallest_is_taken(random):
         assert target <= shapes[number][1]
 
 
-def test_no_more_shapes_than_lengths():
-    sources, targets = np.array([3, 3, 5]), np.array([2, 2, 7])
-    assert choose_shapes(sources, targets, 16) == [(3, 2), (5, 7)]
-
-
 def test_errors():
     with pytest.raises(ValueError, match="at least one pair"):
         make_batches([])
-    with pytest.raises(ValueError, match="tokens_per_batch=3, a sentence of 5 tokens"):
+    with pytest.raises(ValueError, match="tokens_per_batch=3"):
         make_batches([([1] * 5, [1, 2])], tokens_per_batch=3)
 
 
