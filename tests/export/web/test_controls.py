@@ -15,12 +15,14 @@ def translation(page):
 
 def test_silencing_a_head_moves_nothing(fresh_page):
     page = fresh_page
+    page.locator("#silence-layer").evaluate("e => e.scrollIntoView({ block: 'end' })")
     before = page.locator("#silence-layer").bounding_box()
     page.click("#silence-head")
     page.wait_for_selector("#notice:not([hidden])")
     ready(page)
     assert page.locator("#silence-layer").bounding_box() == before
-    page.click("#silence-layer")  # what is there is what is clicked
+    x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    page.mouse.click(x, y)  # what was there is what is clicked
     page.wait_for_selector("#heads .silenced >> nth=7")
 
 
@@ -156,3 +158,29 @@ def test_scrolled_boxes_are_reached_by_the_keyboard(fresh_page):
         box = page.locator(f"#{tab} .scroll")
         box.focus()
         assert box.evaluate("e => e === document.activeElement")
+
+
+def test_the_columns_of_the_masks_are_level(fresh_page):
+    page = fresh_page
+    page.click("#tab-masks")
+    page.wait_for_selector("#mask-effect .bar-row")
+    tops = page.locator("#mask-effect .bar-row").evaluate_all("all => all.map((e) => e.offsetTop)")
+    half = (len(tops) + 1) // 2
+    assert tops[half:] == tops[: len(tops) - half]
+
+
+def test_pruned_candidates_have_lines_that_can_be_seen(fresh_page):
+    page = fresh_page
+    page.click("#tab-beam")
+    contrast = page.locator("#tree path.pruned").first.evaluate("""(path) => {
+        const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+        const style = getComputedStyle(path);
+        const ground = channels(getComputedStyle(document.body).backgroundColor);
+        const share = Number(style.strokeOpacity);
+        const seen = channels(style.stroke).map((c, i) => share * c + (1 - share) * ground[i]);
+        const light = (color) => color.map((c) => c / 255)
+            .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+        return (light(ground) + 0.05) / (light(seen) + 0.05);
+    }""")
+    assert contrast >= 3

@@ -4,6 +4,8 @@ import { clearestHead, KINDS, weightsOf } from "./scores.js";
 import { describeCell, describeColumn, describeRow } from "./sentences.js";
 import { entriesOf, stepsOf } from "./tokens.js";
 
+const PAUSE_OF_CHIPS = 50; // milliseconds from one chip to the next
+
 /**
  * The content of the view.
  *
@@ -43,6 +45,7 @@ export class AttentionView {
     this.chosen = false; // whether a head was chosen, by the user or as the clearest
     /** @type {Shown|null} */
     this.shown = null;
+    this.leaving = 0; // the timer that ends pointing at a chip
     /** @type {import("./sentences.js").Row[]} */
     this.queries = [];
     /** @type {import("./tokens.js").Entry[]} */
@@ -185,6 +188,7 @@ export class AttentionView {
    * @param {number|null} column
    */
   point(row, column) {
+    clearTimeout(this.leaving);
     const { queries, keys, weights } = this;
     const said = this.describe(row, column);
     // The same text again would be announced again.
@@ -231,13 +235,15 @@ export class AttentionView {
     const find = (entries, ahead) => entries.findIndex(({ positions }) =>
       positions.includes(position + ahead));
     const point = () => {
+      clearTimeout(this.leaving);
       const { rows, columns, ahead } = KINDS[this.state.kind];
       const row = side === rows.side ? find(this.queries, Number(this.byRead)) : -1;
       const column = side === columns.side ? find(this.keys, ahead) : -1;
       if (row >= 0) this.map.point(row, null);
       else if (column >= 0) this.map.point(null, column);
     };
-    const leave = () => this.map.point(null, null);
+    // From one chip to the next the map stays pointed at: all cells change when it does not.
+    const leave = () => { this.leaving = setTimeout(() => this.map.point(null, null), PAUSE_OF_CHIPS); };
     return { pointerenter: point, pointerleave: leave, focus: point, click: point };
   }
 

@@ -53,6 +53,8 @@ export class HeatMap {
     this.column = null;
     this.rows = 0;
     this.columns = 0;
+    /** @type {HTMLElement[]} The cells and headers of the chosen row and column. */
+    this.lit = [];
     const follow = ({ target }) => {
       const { row, column } = target.closest?.("td, th")?.dataset ?? {};
       const number = (text) => (text === undefined ? null : Number(text));
@@ -112,6 +114,7 @@ export class HeatMap {
       }), rests && restCell(rests[row], row))));
     table.replaceChildren(head, body);
     table.classList.remove("pointed");
+    this.lit = [];
   }
 
   /**
@@ -123,13 +126,12 @@ export class HeatMap {
   point(row, column) {
     if (row === this.row && column === this.column) return;
     Object.assign(this, { row, column });
-    const cells = /** @type {NodeListOf<HTMLElement>} */ (
-      this.table.querySelectorAll("[data-row], [data-column]"));
-    for (const cell of cells) {
-      const inRow = row !== null && cell.dataset.row === String(row);
-      const inColumn = column !== null && cell.dataset.column === String(column);
-      cell.classList.toggle("lit", inRow || inColumn);
-      cell.classList.toggle("cursor", inRow && inColumn);
+    for (const cell of this.lit) cell.classList.remove("lit", "cursor");
+    this.lit = Array.from(this.table.querySelectorAll(
+      `[data-row="${row}"], [data-column="${column}"]`));
+    for (const cell of this.lit) {
+      cell.classList.add("lit");
+      cell.classList.toggle("cursor", cell.matches(`[data-row="${row}"][data-column="${column}"]`));
     }
     this.table.classList.toggle("pointed", row !== null || column !== null);
     this.onPoint(row, column);

@@ -117,6 +117,7 @@ function softmaxTable(keys, { scaled, masked, weights }, column) {
   return element("div", {
     class: "scroll softmax", tabindex: "0", role: "region", "aria-label": "Scores of all keys",
   }, element("table", {}, element("thead", {}, element("tr", {},
-    ...["key", "score", "", "weight"].map((title) => element("th", { scope: "col" }, title)))),
+    ...["key", "score", "", "weight"].map((title) =>
+      (title ? element("th", { scope: "col" }, title) : element("td"))))),
   element("tbody", {}, ...keys.map(row))));
 }

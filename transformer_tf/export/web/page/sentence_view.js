@@ -59,9 +59,15 @@ export function showNotice(session) {
   if (!positions) parts.push("no positions");
   if (prefix.length) parts.push(`token ${prefix.length} chosen by hand`);
   if (future) parts.push("no causal mask (for the bars in Masks; a search has no future to see)");
-  byId("notice").hidden = !parts.length;
   const before = !unchanged ? "" : unchanged.text === result.text
     ? " The translation stays the same."
     : ` Now: “${result.text}” Without: “${unchanged.text}”`;
+  const notice = byId("notice");
+  const appears = notice.hidden && parts.length > 0;
+  notice.hidden = !parts.length;
   byId("notice-text").textContent = `${parts.join(", ")}.${before}`;
+  if (!appears) return;
+  // Not over the control that was used, which may be used again.
+  const { bottom } = document.activeElement.getBoundingClientRect();
+  notice.classList.toggle("above", bottom > innerHeight - notice.offsetHeight);
 }
