@@ -98,7 +98,7 @@ def test_report_names_the_worst():
     answers = {"one": REFERENCES[0], "two": "Nichts davon."}
     found = report(Parrot(answers), ["one", "two"], REFERENCES, resamples=0, worst=1)
     assert found.sentences == 2 and found.tokens == 2 * 3
-    assert [each["source"] for each in found.worst] == ["two"]
+    assert [sentence["source"] for sentence in found.worst] == ["two"]
     assert found.worst[0]["chrF"] == score_sentences(["Nichts davon."], REFERENCES[1:])[0]
     text = found.summary()
     assert "Nichts davon." in text and "TER" in text and " ± " not in text
