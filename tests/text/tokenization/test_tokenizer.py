@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bpemb import BPEmb
 
 from transformer_tf.errors import ConfigError, DataError
 from transformer_tf.text import symbols
@@ -11,7 +12,6 @@ from transformer_tf.text.tokenization.restoring import Truecaser
 from transformer_tf.text.tokenization.tokenizer import (
     Tokenizer,
     auto_vocab_size,
-    bpemb_url,
     training_sentences,
 )
 
@@ -47,6 +47,7 @@ def test_ids_of_the_vocabulary(tokenizer):
         "Ein nie gesehenes Wort: Quizzyx",
         "Ich mag 🍕 und 中文, Ελληνικά, עברית.",
         "½ … „Zitat“ – e\u0301",
+        "<s> </s> <unk> <pad>",
     ],
 )
 def test_any_text_round_trips(tokenizer, text):
@@ -70,30 +71,17 @@ def test_specials_are_labeled_and_not_decoded(tokenizer):
     assert tokenizer.decode([]) == ""
 
 
-def test_markup_is_encoded_as_text(tokenizer):
-    ids = tokenizer.encode("<s> </s> <unk> <pad>")
-    assert not {0, 1, 350, 351} & set(ids)
-    assert tokenizer.decode(ids) == "<s> </s> <unk> <pad>"
-
-
 def test_training_is_deterministic(tokenizer, tmp_path):
     again = Tokenizer.train(SENTENCES, 350, tmp_path / "again.model")
     assert again.model_file.read_bytes() == tokenizer.model_file.read_bytes()
 
 
-def test_a_vocabulary_the_text_cannot_fill(tmp_path):
-    with pytest.raises(ConfigError, match="tokenizer.vocab_size=5000 does not fit") as error:
-        Tokenizer.train(["too little text"], 5000, tmp_path / "x.model")
-    assert "\n" not in str(error.value)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_damaged_model_is_named(tmp_path):
-    with pytest.raises(DataError, match="missing.model"):
-        Tokenizer(tmp_path / "missing.model")
-    (tmp_path / "broken.model").write_bytes(b"not a model")
-    with pytest.raises(DataError, match=r"broken.model is missing or not"):
-        Tokenizer(tmp_path / "broken.model")
+@pytest.mark.parametrize("content", [None, b"not a model", b""])
+def test_a_damaged_model_is_named(tmp_path, content):
+    if content is not None:
+        (tmp_path / "x.model").write_bytes(content)
+    with pytest.raises(DataError, match="x.model"):
+        Tokenizer(tmp_path / "x.model")
 
 
 def test_many_sentences_at_once(tokenizer):
@@ -118,11 +106,6 @@ def test_save_and_load(tokenizer, tmp_path, lowercase):
     assert len(list((tmp_path / "new").iterdir())) == 3
 
 
-def test_without_a_truecaser_only_digits_are_restored(tokenizer):
-    lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
-    assert lowercase.restore("anna kauft 00", "Anna buys 25") == "anna kauft 25"
-
-
 def test_different_tokenizers_have_different_fingerprints(tokenizer, tmp_path):
     other = Tokenizer.train(SENTENCES, 340, tmp_path / "other.model")
     lowercase = Tokenizer(tokenizer.model_file, lowercase=True)
@@ -131,14 +114,14 @@ def test_different_tokenizers_have_different_fingerprints(tokenizer, tmp_path):
 
 def test_a_damaged_folder_is_named(tokenizer, tmp_path):
     path = tmp_path / "source.model"
-    with pytest.raises(DataError, match=r"Cannot read .*source.json: No such file"):
+    with pytest.raises(DataError, match="source.json"):
         Tokenizer.load(path)
     tokenizer.save(path)
     Tokenizer.train(SENTENCES, 340, path)
-    with pytest.raises(DataError, match=r"source.model is not the model that .*source.json names"):
+    with pytest.raises(DataError, match="source.model"):
         Tokenizer.load(path)
     (tmp_path / "source.json").write_text("{")
-    with pytest.raises(DataError, match=r"source.json is damaged"):
+    with pytest.raises(DataError, match="source.json"):
         Tokenizer.load(path)
 
 
@@ -151,26 +134,33 @@ def test_at_most_a_million_training_sentences(monkeypatch):
 
 
 def test_unknown_language_or_size_of_the_official_models(tmp_path):
-    with pytest.raises(ConfigError, match="vocab_size=1234; available sizes: .*10000"):
+    with pytest.raises(ConfigError, match="vocab_size=1234.* 10000"):
         Tokenizer.official("en", 1234, tmp_path)
     with pytest.raises(ConfigError, match="'xx'"):
         Tokenizer.official("xx", 10000, tmp_path)
 
 
-def test_every_language_of_the_official_models_has_an_address():
-    """Each of BPEmb's 275 languages has the address of its file."""
-    from bpemb.available_vocab_sizes import vocab_sizes
+@pytest.mark.parametrize("language", ["sw", "multi"])
+def test_an_official_model_is_downloaded_once(tokenizer, tmp_path, monkeypatch, language):
+    """The multilingual models are in another folder of the server."""
+    urls = []
 
-    assert len(vocab_sizes) >= 275
-    assert bpemb_url("sw") == "https://nlp.h-its.org/bpemb/sw"
-    assert bpemb_url("multi") == "https://bpemb.h-its.org/multi/multi"
+    def fetch(name, url, directory, known_hash):
+        urls.append(url)
+        path = directory / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(tokenizer.content)
+        return path
 
-
-def test_an_official_model_of_any_language_from_the_data_folder(tokenizer, tmp_path):
-    folder = tmp_path / "bpemb" / "sw"
-    folder.mkdir(parents=True)
-    (folder / "sw.wiki.bpe.vs1000.model").write_bytes(tokenizer.model_file.read_bytes())
-    assert Tokenizer.official("sw", 1000, tmp_path).lowercase
+    monkeypatch.setattr("transformer_tf.text.corpora.download.fetch", fetch)
+    vocab_size = max(BPEmb.available_vocab_sizes(language))
+    official = Tokenizer.official(language, vocab_size, tmp_path)
+    server = (
+        "https://bpemb.h-its.org/multi" if language == "multi" else "https://nlp.h-its.org/bpemb"
+    )
+    assert urls == [f"{server}/{language}/{language}.wiki.bpe.vs{vocab_size}.model"]
+    text = "ANNA kauft 25 ① ２ Äpfel"
+    assert official.encode(text) == tokenizer.encode(BPEmb.preprocess(text))
 
 
 def test_the_official_english_model():
@@ -221,8 +211,10 @@ def test_the_vocabulary_grows_with_the_corpus():
 
 
 def test_fewer_pieces_than_asked_for(tmp_path):
-    with pytest.raises(ConfigError, match="tokenizer.vocab_size=5000 does not fit"):
+    with pytest.raises(ConfigError, match="tokenizer.vocab_size=5000") as error:
         Tokenizer.train(SENTENCES, 5000, tmp_path / "a.model")
+    assert "\n" not in str(error.value)
+    assert not list(tmp_path.iterdir())
     smaller = Tokenizer.train(SENTENCES, 5000, tmp_path / "b.model", exact=False)
     assert 352 < smaller.vocab_size < 5000
     assert smaller.decode(smaller.encode(SENTENCES[0])) == SENTENCES[0]

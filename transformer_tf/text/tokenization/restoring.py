@@ -126,7 +126,7 @@ class Truecaser:
                 forms = [name, *values[1::2]]
                 key = _key(name)
                 words[key] = dict(zip(forms, map(int, values[::2]), strict=True))
-            elif key:  # the files of earlier versions begin with lines of other kinds
+            else:
                 counts = zip(forms, map(int, values), strict=True)
                 contexts[key, kind, name] = {form: count for form, count in counts if count}
         return cls(words, contexts)

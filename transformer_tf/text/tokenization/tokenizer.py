@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import sentencepiece
 
@@ -19,9 +19,6 @@ from transformer_tf.text import symbols
 from transformer_tf.text.slots import load_words, save_words
 from transformer_tf.text.tokenization.restoring import Truecaser, restore
 from transformer_tf.utils.files import atomic_write_bytes
-
-if TYPE_CHECKING:
-    from bpemb import BPEmb
 
 MAX_TRAINING_SENTENCES = 1_000_000
 # BPEmb publishes no hashes. This is the hash of a verified copy.
@@ -59,7 +56,7 @@ class Tokenizer:
         content: The bytes of the model file.
 
     Raises:
-        DataError: If `model_file` is missing or not a SentencePiece model.
+        DataError: If `model_file` is missing or not a BPE model.
     """
 
     pad_id = 0
@@ -78,16 +75,14 @@ class Tokenizer:
         self.truecaser = truecaser
         self.tags = tuple(tags)
         self.known_words = known_words
+        self.processor = sentencepiece.SentencePieceProcessor()
         try:
             self.content = self.model_file.read_bytes()
-            if lowercase:
-                self._bpemb = _official_bpemb(self.model_file)
-                self.processor = self._bpemb.spm
-            else:
-                self.processor = sentencepiece.SentencePieceProcessor()
-                self.processor.LoadFromSerializedProto(self.content)
-        except (OSError, RuntimeError) as error:
-            raise DataError(f"{self.model_file} is missing or not a SentencePiece model") from error
+            self.processor.LoadFromSerializedProto(self.content)
+        except OSError as error:
+            raise DataError(f"Cannot read {self.model_file}: {error.strerror}") from error
+        except RuntimeError as error:
+            raise DataError(f"{self.model_file} is not a BPE model") from error
         num_pieces = self.processor.get_piece_size()
         self.start_id = num_pieces
         self.end_id = num_pieces + 1
@@ -121,12 +116,10 @@ class Tokenizer:
                 f"{vocab_size}; available sizes: {offered}"
             )
         name = f"{language}.wiki.bpe.vs{vocab_size}.model"
-        path = fetch(
-            f"bpemb/{language}/{name}",
-            f"{bpemb_url(language)}/{name}",
-            Path(directory),
-            BPEMB_HASHES.get(name),
-        )
+        # The multilingual models have moved.
+        base = BPEmb.base_url_multi if language == "multi" else BPEmb.base_url
+        url = f"{base}{language}/{name}"
+        path = fetch(f"bpemb/{language}/{name}", url, Path(directory), BPEMB_HASHES.get(name))
         return cls(path, lowercase=True)
 
     @classmethod
@@ -199,7 +192,8 @@ class Tokenizer:
         ]
 
     def _prepared(self, text: str) -> str:
-        return self._bpemb.preprocess(text) if self.lowercase else text
+        # As `BPEmb.preprocess`, whose import takes a second.
+        return re.sub(r"\d", "0", text.lower()) if self.lowercase else text
 
     def pieces(self, text: str, values: Sequence[str] = ()) -> list[str]:
         """Returns the sub-words of a text, with unknown ones spelled as in the text.
@@ -217,7 +211,9 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """Returns the text of ids, without padding, start and end; ` ⁇ ` for an unknown piece."""
-        return self.processor.decode_ids(self._piece_indices(ids))
+        left_out = (self.pad_id, self.start_id, self.end_id)
+        pieces = [i for i in map(int, ids) if i not in left_out]
+        return self.processor.decode_ids([0 if i == self.unk_id else i for i in pieces])
 
     def restore(self, text: str, source: str) -> str:
         """Restores the capitals and digits that `lowercase` removes.
@@ -247,11 +243,6 @@ class Tokenizer:
     def _labeled(self, pieces: Iterable[str], values: Sequence[str]) -> list[str]:
         shown = symbols.labels(self.tags) | dict(zip(symbols.SLOTS, values, strict=False))
         return [shown.get(piece, piece) for piece in pieces]
-
-    def _piece_indices(self, ids: Iterable[int]) -> list[int]:
-        """Returns the indices of the pieces in the SentencePiece model."""
-        left_out = (self.pad_id, self.start_id, self.end_id)
-        return [0 if i == self.unk_id else i for i in map(int, ids) if i not in left_out]
 
     @property
     def fingerprint(self) -> bytes:
@@ -341,21 +332,3 @@ def training_sentences(pairs: Sequence[tuple[str, str]], side: int) -> Iterator[
     """
     step = -(-len(pairs) // MAX_TRAINING_SENTENCES) or 1
     return (pairs[index][side] for index in range(0, len(pairs), step))
-
-
-def bpemb_url(language: str) -> str:
-    """Returns the address of the folder with the official files of a language."""
-    from bpemb import BPEmb
-
-    # The multilingual models have moved.
-    base = BPEmb.base_url_multi if language == "multi" else BPEmb.base_url
-    return f"{base}{language}"
-
-
-def _official_bpemb(model_file: Path) -> BPEmb:
-    from bpemb import BPEmb
-
-    # Without `lang`, BPEmb requires an `emb_file`, which `segmentation_only` leaves unread.
-    return BPEmb(
-        model_file=model_file, emb_file=model_file, preprocess=True, segmentation_only=True
-    )
