@@ -117,7 +117,7 @@ def test_scripts_without_case():
 
 def test_save_and_load(tmp_path):
     german = Truecaser.learn(3 * GERMAN)
-    path, again = tmp_path / "a.tsv", tmp_path / "b.tsv"
+    path, again = tmp_path / "a.json", tmp_path / "b.json"
     german.save(path)
     copy = Truecaser.load(path)
     assert (copy.words, copy.contexts) == (german.words, german.contexts)
@@ -128,9 +128,6 @@ def test_save_and_load(tmp_path):
     assert again.read_bytes() == path.read_bytes()
     assert len(list(tmp_path.iterdir())) == 2
     assert copy.restore("wir essen eine rechnung.") == "Wir essen eine Rechnung."
-    # An editor's line ends are harmless.
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert Truecaser.load(path).words == german.words
 
 
 def test_an_empty_truecaser(tmp_path):
@@ -139,14 +136,14 @@ def test_an_empty_truecaser(tmp_path):
 
 
 def test_damaged_files(german, tmp_path):
-    path = tmp_path / "x.tsv"
-    with pytest.raises(DataError, match="x.tsv"):
+    path = tmp_path / "x.json"
+    with pytest.raises(DataError, match="x.json"):
         Truecaser.load(path)
     german.save(path)
     whole = path.read_bytes()
-    for damaged in (b"", whole[: len(whole) // 2], whole + b"=\tx\t1\n"):
+    for damaged in (b"", whole[: len(whole) // 2], b"\xff", b"[]", b'{"words": {}}'):
         path.write_bytes(damaged)
-        with pytest.raises(DataError, match="x.tsv"):
+        with pytest.raises(DataError, match="x.json"):
             Truecaser.load(path)
 
 

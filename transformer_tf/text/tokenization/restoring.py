@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from transformer_tf.errors import DataError
-from transformer_tf.utils.lines import read_lines, write_lines
+from transformer_tf.utils.files import atomic_write_bytes
 
 WORD = re.compile(r"[^\W_]+")
 # A sentence starts after this: an end mark with a space, or an opening quote or bracket.
 SENTENCE_START = re.compile(
     r"""[.!?…‽]["'“”’‘»«)\]]*\s | (?:^|\s)[(\[]*["„“»«‚‘¿¡]+$ | \s«\s$""", re.VERBOSE
 )
-HEADER = "truecaser\t1"
 MAX_SUFFIX = 6  # number of last letters that decide the case of an unknown word
 MIN_CONTEXT = 2  # rarer contexts are not kept
 MIN_FORM_SHARE = 0.002  # rarer forms of a word are treated as typing errors
@@ -66,13 +66,13 @@ class Truecaser:
         """Learns the case of words from text; sentences in capitals are skipped."""
         sentences = [sentence for sentence in sentences if not sentence.isupper()]
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for token in _all_tokens(sentences):
+        for token in chain.from_iterable(map(_tokens, sentences)):
             # A capital at the start of a sentence is not evidence.
             if token.key.title() != token.key and not (token.starts and token.text.istitle()):
                 counts[token.key][_form_of(token)] += 1
         words = {key: _common_forms(forms) for key, forms in counts.items()}
         contexts: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
-        for token in _all_tokens(sentences):
+        for token in chain.from_iterable(map(_tokens, sentences)):
             forms = words.get(token.key, {})
             if len(forms) > 1 and not token.starts and _form_of(token) in forms:
                 for side, neighbor in (("<", token.left), (">", token.right)):
@@ -86,26 +86,15 @@ class Truecaser:
         return WORD.sub(lambda _: next(cased), text)
 
     def save(self, path: Path) -> None:
-        r"""Writes a text file of tab-separated fields.
-
-        After a header with a checksum, a line is one of these:
-
-        - `= form count form count …`: a word;
-        - `< neighbor count count …` and `> …`: its forms beside a neighbor.
+        """Writes the counts as JSON.
 
         Raises:
-            DataError: If the file cannot be written.
+            OSError: If the file cannot be written.
         """
-        beside = defaultdict(list)
-        for (key, side, neighbor), counts in sorted(self.contexts.items()):
-            beside[key].append((side, neighbor, counts))
-        lines = []
-        for key, forms in self.words.items():
-            lines.append("\t".join(["=", *(f"{form}\t{count}" for form, count in forms.items())]))
-            for side, neighbor, counts in beside[key]:
-                shown = (str(counts.get(form, 0)) for form in forms)
-                lines.append("\t".join([side, neighbor, *shown]))
-        write_lines(path, [f"{HEADER}\t{_checksum(lines)}", *lines])
+        places = sorted(self.contexts.items())
+        contexts = [[*place, dict(sorted(counts.items()))] for place, counts in places]
+        content = {"words": self.words, "contexts": contexts}
+        atomic_write_bytes(path, json.dumps(content, ensure_ascii=False).encode())
 
     @classmethod
     def load(cls, path: Path) -> Truecaser:
@@ -114,22 +103,14 @@ class Truecaser:
         Raises:
             DataError: If the file is missing or damaged.
         """
-        header, *lines = read_lines(path) or [""]
-        if header != f"{HEADER}\t{_checksum(lines)}":
-            raise DataError(f"{path} is not the file of a truecaser, or is damaged")
-        words: dict[str, dict[str, int]] = {}
-        contexts: dict[tuple[str, str, str], dict[str, int]] = {}
-        key, forms = "", []
-        for line in lines:
-            kind, name, *values = line.split("\t")
-            if kind == "=":
-                forms = [name, *values[1::2]]
-                key = _key(name)
-                words[key] = dict(zip(forms, map(int, values[::2]), strict=True))
-            else:
-                counts = zip(forms, map(int, values), strict=True)
-                contexts[key, kind, name] = {form: count for form, count in counts if count}
-        return cls(words, contexts)
+        try:
+            content = json.loads(path.read_bytes())
+            contexts = {tuple(place): counts for *place, counts in content["contexts"]}
+            return cls(content["words"], contexts)
+        except OSError as error:
+            raise DataError(f"Cannot read {path}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(f"{path} is not the file of a truecaser, or is damaged") from error
 
     def _cased(self, token: _Token) -> str:
         """Returns a word in its case."""
@@ -202,11 +183,6 @@ def restore(translation: str, source: str, truecaser: Truecaser | None) -> str:
     return restore_digits(cased, source)
 
 
-def _all_tokens(sentences: Iterable[str]) -> Iterator[_Token]:
-    for sentence in sentences:
-        yield from _tokens(sentence)
-
-
 def _tokens(text: str) -> Iterator[_Token]:
     """Yields the words of a text. A neighbor is adjacent punctuation, or else a word."""
     words = list(WORD.finditer(text))
@@ -261,7 +237,3 @@ def _suffix_shares(words: dict[str, dict[str, int]]) -> dict[str, tuple[int, flo
             numbers[suffix] += 1
             capitals[suffix] += share
     return {suffix: (number, capitals[suffix]) for suffix, number in numbers.items()}
-
-
-def _checksum(lines: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

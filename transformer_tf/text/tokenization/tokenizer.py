@@ -268,7 +268,7 @@ class Tokenizer:
             path.parent.mkdir(parents=True, exist_ok=True)
             atomic_write_bytes(path, self.content)
             if self.truecaser:
-                self.truecaser.save(path.with_suffix(".truecase.tsv"))
+                self.truecaser.save(path.with_suffix(".truecase.json"))
             if self.known_words is not None:
                 save_words(self.known_words, path.with_suffix(".words.txt"))
             atomic_write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
@@ -294,7 +294,7 @@ class Tokenizer:
         tokenizer = cls(path, lowercase, tags=tags)
         if hashlib.sha256(tokenizer.content).hexdigest() != sha256:
             raise DataError(f"{path} is not the model that {settings_file} names")
-        truecase_file = path.with_suffix(".truecase.tsv")
+        truecase_file = path.with_suffix(".truecase.json")
         if truecase_file.exists():
             tokenizer.truecaser = Truecaser.load(truecase_file)
         words_file = path.with_suffix(".words.txt")
