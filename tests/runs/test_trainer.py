@@ -211,7 +211,7 @@ def test_capitals_and_digits_of_official_models_are_restored(data, tmp_path):
     for overrides, text in (((), restored), (("decoding.restore=false",), restored.lower())):
         translator = Translator.load(tmp_path / "run", overrides)
         ids = target.encode(restored)
-        found = [Hypothesis(ids)]
+        found = [Hypothesis(ids, 0.0)]
         translator.engine.search = lambda sources, *_, found=found: [found for _ in sources]
         expected = text if not overrides else text.replace("25", "00")
         assert translator.translate(["I see 25 red houses."]) == [expected]
