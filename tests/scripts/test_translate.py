@@ -278,7 +278,7 @@ def test_a_pipe_is_read_once(run, checkpoint, tmp_path):
 
 
 def test_no_checkpoint_yet(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("transformer_tf.commands.project_folder", lambda: tmp_path)
+    monkeypatch.setattr("transformer_tf.commands.checkpoints.project_folder", lambda: tmp_path)
     status, _, err = run("x")
     assert status == 1
     assert "train one with python scripts/train.py" in err
