@@ -112,7 +112,7 @@ def attend(translator, found, text):
     [
         {},
         {"pre_norm": True, "tie_embeddings": "all"},
-        {"position": "learned", "max_length": 64, "tie_embeddings": "target"},
+        {"position": "learned", "tie_embeddings": "target"},
     ],
     ids=["post-norm, untied", "pre-norm, one vocabulary", "learned positions, tied target"],
 )
