@@ -31,7 +31,7 @@ def word(page, side, index):
 def test_arcs_are_as_thick_as_the_mean_of_the_alignment_heads(fresh_page, expected):
     page = fresh_page
     assert page.text_content("#arcs-told") == (
-        "Every German word looks back at the English ones. Point at one."
+        "Every German word looks back at the English. Point at one."
     )
     assert "the mean of heads 1, 3, 5, 7 of layer 3" in page.text_content("#arcs-source")
     found = page.locator("#arc-lines g").evaluate_all(
@@ -54,7 +54,7 @@ def test_pointing_at_a_word_shows_its_shares(fresh_page, expected):
     assert told.startswith("To choose “hat”, the model looks at: bought 0.9")
     assert lit.locator("text:visible").count() == lit.count()
     assert float(re.search(r"elsewhere (\S+)$", told)[1]) == pytest.approx(
-        1 - expected[2].sum(), abs=0.006
+        1 - sum(sorted(expected[2])[-3:]), abs=0.006
     )
     word(page, "source", 2).focus()
     page.keyboard.press("ArrowRight")

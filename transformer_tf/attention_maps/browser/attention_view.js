@@ -243,7 +243,9 @@ export class AttentionView {
       else if (column >= 0) this.map.point(null, column);
     };
     // From one chip to the next the map stays pointed at: all cells change when it does not.
-    const leave = () => { this.leaving = setTimeout(() => this.map.point(null, null), PAUSE_OF_CHIPS); };
+    const leave = () => {
+      this.leaving = setTimeout(() => this.map.point(null, null), PAUSE_OF_CHIPS);
+    };
     return { pointerenter: point, pointerleave: leave, focus: point, click: point };
   }
 

@@ -26,9 +26,9 @@ function choosing({ said, noun }) {
  * @param {number} rest The weight of the keys that are not shown.
  */
 export function describeRow(row, keys, weights, rest) {
-  const shown = strongest(keys, weights)
+  const shown = listing(largest(keys, weights))
     + (rest >= SMALLEST ? `; elsewhere, at start and end: ${rest.toFixed(2)}` : "");
-  return "read" in row ? `${standing(row)}, it looks at: ${shown}` : `“${row.label}” looks at: ${shown}`;
+  return `${"read" in row ? `${standing(row)}, it` : `“${row.label}”`} looks at: ${shown}`;
 }
 
 /**
@@ -37,7 +37,7 @@ export function describeRow(row, keys, weights, rest) {
  * @param {number[]} weights
  */
 export function describeColumn(key, rows, weights) {
-  return `“${key.label}” is looked at by: ${strongest(rows, weights)}`;
+  return `“${key.label}” is looked at by: ${listing(largest(rows, weights))}`;
 }
 
 /**
@@ -49,7 +49,9 @@ export function describeColumn(key, rows, weights) {
  */
 export function describeCell(kind, row, key) {
   const target = (self) => (self ? "itself" : `“${key.label}”`);
-  if (!("read" in row)) return `“${row.label}” looks at ${target(row.positions[0] === key.positions[0])}`;
+  if (!("read" in row)) {
+    return `“${row.label}” looks at ${target(row.positions[0] === key.positions[0])}`;
+  }
   if (kind === "cross") return `${standing(row)}, it looks at ${target(false)}`;
   const { label, positions } = row.read;
   if (key.positions[0] > row.positions.at(-1)) {
@@ -64,11 +66,15 @@ export function describeCell(kind, row, key) {
  * @param {Row[]} entries
  * @param {number[]} weights
  */
-export function strongest(entries, weights) {
+export function largest(entries, weights) {
   return entries.map(({ label }, i) => ({ label, weight: weights[i] }))
     .filter(({ weight }) => weight >= SMALLEST)
     .sort((one, other) => other.weight - one.weight)
-    .slice(0, LISTED)
-    .map(({ label, weight }) => `${label} ${weight.toFixed(2)}`)
-    .join(", ") || "nothing shown here";
+    .slice(0, LISTED);
+}
+
+/** @param {{label: string, weight: number}[]} listed */
+export function listing(listed) {
+  return listed.map(({ label, weight }) => `${label} ${weight.toFixed(2)}`).join(", ")
+    || "nothing shown here";
 }

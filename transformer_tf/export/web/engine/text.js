@@ -1,28 +1,14 @@
 /** Reads and writes text as the Python package does. */
 
 // The white space of Python's `str.split`.
-const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 // Control, format and private-use characters and lone surrogates; the two joiners are kept.
 const NO_TEXT = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u;
 const JOINERS = "\u200c\u200d";
 const MIN_SHOUTED_WORDS = 3;
 
 /**
- * Composes a text (NFC), removes control characters, and replaces each run of spaces with one.
- *
- * @param {string} text
- */
-export function normalizeText(text) {
-  const kept = [...text].filter((character) =>
-    SPACES.test(character) || JOINERS.includes(character) || !NO_TEXT.test(character));
-  const words = kept.join("").normalize("NFC").split(SPACES).filter(Boolean);
-  return words.some((word) => [...word].some((character) => !JOINERS.includes(character)))
-    ? words.join(" ") : "";
-}
-
-/**
- * A text without control characters, with one space for each run of spaces; see `normalizeText`,
- * which also composes characters.
+ * A text without control characters, with one space for each run of spaces.
  *
  * @param {string} text
  * @returns {{clean: string, origins: number[]}} Where each character of it is in the text.
@@ -32,14 +18,26 @@ export function readable(text) {
   const origins = [];
   let place = 0;
   for (const character of text) {
-    const isSpace = SPACES.test(character);
-    if (isSpace ? clean && !clean.endsWith(" ") : JOINERS.includes(character) || !NO_TEXT.test(character)) {
+    const isSpace = SPACE.test(character);
+    const isKept = isSpace ? clean && !clean.endsWith(" ")
+      : JOINERS.includes(character) || !NO_TEXT.test(character);
+    if (isKept) {
       clean += isSpace ? " " : character;
       for (let i = 0; i < character.length; i++) origins.push(place + i);
     }
     place += character.length;
   }
   return { clean: clean.trimEnd(), origins };
+}
+
+/**
+ * Composes a text (NFC), removes control characters, and replaces each run of spaces with one.
+ *
+ * @param {string} text
+ */
+export function normalizeText(text) {
+  const composed = readable(text).clean.normalize("NFC");
+  return [...composed].some((character) => !` ${JOINERS}`.includes(character)) ? composed : "";
 }
 
 /**

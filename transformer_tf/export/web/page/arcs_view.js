@@ -1,7 +1,7 @@
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 import { weightsOf } from "../../../attention_maps/browser/scores.js";
-import { strongest } from "../../../attention_maps/browser/sentences.js";
+import { largest, listing } from "../../../attention_maps/browser/sentences.js";
 import { entriesOf } from "../../../attention_maps/browser/tokens.js";
 import { Session } from "./session.js";
 
@@ -116,12 +116,14 @@ export class ArcsView {
     if (side === null) return byId("arcs").dataset.instruction;
     const { label } = words[side][index];
     if (side === "source") {
-      return `“${label}” is looked at for: ${strongest(words.target, weights.map((row) => row[index]))}`;
+      return `“${label}” is looked at for: ${
+        listing(largest(words.target, weights.map((row) => row[index])))}`;
     }
-    const rest = 1 - weights[index].reduce((sum, weight) => sum + weight, 0);
-    const moment = model.alignment_query === "input" ? `After reading “${label}”` : `To choose “${label}”`;
-    return `${moment}, the model looks at: ${strongest(words.source, weights[index])}`
-      + `; elsewhere ${Math.max(0, rest).toFixed(2)}`;
+    const listed = largest(words.source, weights[index]);
+    const rest = 1 - listed.reduce((sum, { weight }) => sum + weight, 0);
+    const moment = model.alignment_query === "input" ? "After reading" : "To choose";
+    return `${moment} “${label}”, the model looks at: ${listing(listed)}; elsewhere ${
+      Math.max(0, rest).toFixed(2)}`;
   }
 
   describeHeads() {

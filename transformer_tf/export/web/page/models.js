@@ -96,7 +96,7 @@ export class Models {
     for (const id of ["source", "source-tokens", "arc-source"]) byId(id).lang = source;
     for (const id of ["translation", "target-tokens", "arc-target"]) byId(id).lang = target;
     byId("arcs").dataset.instruction = `Every ${languageName(target)} word looks back at the ${
-      languageName(source)} ones. Point at one.`;
+      languageName(source)}. Point at one.`;
     const examples = EXAMPLES[source] ?? [];
     byId("examples").hidden = !examples.length;
     fill(byId("examples"), element("option", { value: "" }, "Examples"),

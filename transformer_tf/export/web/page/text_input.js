@@ -61,7 +61,8 @@ export class TextInput {
     const { begin, end } = segments[chosen];
     const { value } = this.field;
     const before = this.ordered || value;
-    this.replace(value.slice(0, begin) + shuffleWords(value.slice(begin, end)) + value.slice(end), chosen);
+    const shuffled = shuffleWords(value.slice(begin, end));
+    this.replace(value.slice(0, begin) + shuffled + value.slice(end), chosen);
     this.keep(before);
   }
 
