@@ -21,7 +21,7 @@ def pytest_configure(config):
 
 @pytest.fixture(autouse=True, scope="session")
 def cache(tmp_path_factory):
-    """Prepared data goes to a folder of the tests, those of their processes too."""
+    """JAX keeps compiled programs in a folder of the tests, those of their processes too."""
     os.environ["TRANSFORMER_TF_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 

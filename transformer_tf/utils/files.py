@@ -55,20 +55,20 @@ def atomic_write_bytes(path: Path, content: bytes) -> None:
         partial.write_bytes(content)
 
 
-def user_folder(configured: Path | None, variable: str, name: str = "") -> Path:
+def user_folder(configured: Path | None, variable: str) -> Path:
     """Returns a folder for data.
 
     Args:
         configured: The folder in the configuration, which comes first.
-        variable: The environment variable that names the folder otherwise.
-        name: The folder in the user's cache if there is neither.
+        variable: The environment variable that names the folder otherwise. Without it, the
+            folder is in the user's cache.
     """
     chosen = configured or os.environ.get(variable)
     if chosen:
         return Path(chosen).expanduser()
     import pooch
 
-    return Path(pooch.os_cache("transformer_tf")) / name
+    return Path(pooch.os_cache("transformer_tf"))
 
 
 def remove_partial_files(folder: Path) -> None:
