@@ -1,15 +1,13 @@
 """Corpora: reading, cleaning and, above all, splits that share no sentence."""
 
-import bz2
 import gzip
 import hashlib
-import lzma
 import random
 import re
 import sys
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,12 +16,10 @@ from transformer_tf.config import DataConfig, MixConfig
 from transformer_tf.errors import DataError
 from transformer_tf.text import symbols
 from transformer_tf.text.corpora import pair_files, phrasebook, sources
-from transformer_tf.text.corpora.cleaning import Pair, removed_table
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.corpus import Corpus, load_corpus, load_held_out, tag_names
 from transformer_tf.text.corpora.phrasebook import Phrase, load_phrasebook
-from transformer_tf.text.normalization import normalize_text
 
-REAL_DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 NFD_UMLAUT = "u\N{COMBINING DIAERESIS}"
 
 
@@ -38,6 +34,11 @@ def write_zip(directory: Path, content: bytes, name: str = "deu-eng.zip") -> Pat
 
 def write_lines(directory: Path, lines: Iterable[str]) -> Path:
     return write_zip(directory, "".join(f"{line}\n" for line in lines).encode())
+
+
+def write_table(path: Path, lines: Iterable[str]) -> str:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
 
 
 def load(directory: Path, seed: int = 0, **options: object) -> Corpus:
@@ -84,29 +85,12 @@ def all_pairs(corpus: Corpus) -> list[Pair]:
     return [*corpus.train, *corpus.validation, *corpus.test]
 
 
-def test_other_languages_by_iso_code(tmp_path: Path) -> None:
-    write_zip(tmp_path, "Hi.\t嗨。\n".encode(), "cmn-eng.zip")
-    write_zip(tmp_path, b"Hi.\tHallo!\n", "nds-eng.zip")
-    assert load(tmp_path, target_language="zh").train == [("Hi.", "嗨。")]
-    assert load(tmp_path, target_language="nds").train == [("Hi.", "Hallo!")]
-
-
 def test_reads_two_and_three_columns_in_either_direction(tmp_path: Path) -> None:
     write_lines(tmp_path, ["Hi.\tHallo!", "Run!\tLauf!\tCC-BY 2.0 (France) tatoeba.org #1 & #2"])
 
     assert list(load(tmp_path).train) == [("Hi.", "Hallo!"), ("Run!", "Lauf!")]
     german_first = load(tmp_path, source_language="de", target_language="en")
     assert list(german_first.train) == [("Hallo!", "Hi."), ("Lauf!", "Run!")]
-
-
-def test_the_data_folder_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_lines(tmp_path, ["Hi.\tHallo!"])
-    monkeypatch.setenv("TRANSFORMER_TF_DATA", str(tmp_path))
-    data = DataConfig(corpus="tatoeba", validation_size=0, test_size=0)
-
-    assert list(load_corpus(data).train) == [("Hi.", "Hallo!")]
 
 
 def test_cleans_and_counts_in_order(tmp_path: Path) -> None:
@@ -147,11 +131,11 @@ def test_cleans_and_counts_in_order(tmp_path: Path) -> None:
         ("exact duplicate", 2),
     ]
     assert list(corpus.train[:2]) == [("Hi.", "Hallo!"), ("Fire!", "Früh auf !")]
-    assert corpus.train[2][0] == "Rio de Janeiro"
-    assert corpus.train[3][0] == "Hi there, Jim"
-    assert corpus.train[4][0].startswith("Long enough")
+    assert [a[:11] for a, _ in corpus.train[2:5]] == ["Rio de Jane", "Hi there, J", "Long enough"]
     assert len(corpus.train) == 505
     assert sum(corpus.removed.values()) + 505 == len(lines)
+    table = [re.split(r"  +", line)[:2] for line in corpus.table().splitlines()]
+    assert table[0] == ["pairs read", str(len(lines))] and table[-3] == ["= train", "505"]
 
 
 def test_dense_scripts_pass_the_length_ratio(tmp_path: Path) -> None:
@@ -163,56 +147,12 @@ def test_dense_scripts_pass_the_length_ratio(tmp_path: Path) -> None:
     assert len(load(tmp_path, target_language="zh").train) == 1
 
 
-def test_the_table_of_what_was_removed(tmp_path: Path) -> None:
-    write_lines(tmp_path, [*numbered_lines(1196), "Hi.\t", "no tab", *numbered_lines(2)])
-
-    corpus = load(tmp_path, validation_size=50, test_size=100)
-    table = removed_table(corpus.removed, corpus.sizes)
-
-    rows = [re.split(r"  +", line) for line in table.splitlines()]
-    assert rows[0] == ["pairs read", "1 200", "100.00%"]
-    assert ["- empty side", "1", "0.08%"] in rows
-    assert ["- exact duplicate", "2", "0.17%"] in rows
-    assert rows[-3:] == [
-        ["= train", "1 046", "87.17%"],
-        ["= validation", "50", "4.17%"],
-        ["= test", "100", "8.33%"],
-    ]
-    numbers = [int(row[1].replace(" ", "")) for row in rows]
-    assert sum(numbers[1:]) == numbers[0]
-
-
-def test_a_damaged_zip_is_named(tmp_path: Path) -> None:
-    path = write_lines(tmp_path, numbered_lines(1000))
-    path.write_bytes(path.read_bytes()[:-100])
-    assert str(path) in load_error(tmp_path)
-    path.write_text("<html>Not Acceptable</html>")
-    assert str(path) in load_error(tmp_path)
-
-
-def test_a_missing_member_is_named(tmp_path: Path) -> None:
-    path = write_lines(tmp_path, numbered_lines(3))
-    path.rename(path.with_name("fra-eng.zip"))
-    message = load_error(tmp_path, target_language="fr")
-    assert "fra-eng.zip" in message and "fra.txt" in message and "deu.txt" in message
-
-
-def test_too_many_malformed_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_zip(
-        tmp_path,
-        b"".join(f"{line}\n".encode() for line in numbered_lines(98)) + b"no tab\n\xff\t\n",
-    )
-
-    assert f"{path}/deu.txt: 2 of the 100 lines" in load_error(tmp_path)
-    monkeypatch.setattr(pair_files, "MAX_MALFORMED_SHARE", 0.02)
-    removed = load(tmp_path).removed
-    assert (removed["wrong column count"], removed["not UTF-8"]) == (1, 1)
-
-
-def test_one_percent_of_malformed_lines_is_accepted(tmp_path: Path) -> None:
+def test_more_than_one_percent_of_malformed_lines(tmp_path: Path) -> None:
     write_lines(tmp_path, [*numbered_lines(99), "no tab"])
-
     assert load(tmp_path).removed["wrong column count"] == 1
+    lines = "".join(f"{line}\n" for line in numbered_lines(98)).encode()
+    path = write_zip(tmp_path, lines + b"no tab\n\xff\t\n")
+    assert f"{path}/deu.txt: 2 of the 100 lines" in load_error(tmp_path)
 
 
 def load_error(directory: Path, **options: object) -> str:
@@ -222,7 +162,7 @@ def load_error(directory: Path, **options: object) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_splits_share_no_sentence(tmp_path: Path, seed: int) -> None:
     lines = random_lines(1201, seed)
     write_lines(tmp_path, lines)
@@ -247,25 +187,20 @@ def test_sentences_of_punctuation_stay_different(tmp_path: Path) -> None:
     assert load(tmp_path, test_size=1, validation_size=1).sizes["train"] == 2
 
 
-def test_sizes_and_order_without_shared_sentences(tmp_path: Path) -> None:
+def test_sizes_and_order_of_a_seeds_splits(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(997))
 
-    corpus = load(tmp_path, validation_size=53, test_size=31)
+    corpus, again, other = (
+        load(tmp_path, seed=seed, validation_size=53, test_size=31) for seed in (3, 3, 4)
+    )
 
-    assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (913, 53, 31)
+    assert corpus.sizes == {"train": 913, "validation": 53, "test": 31}
+    assert splits_of(again) == splits_of(corpus)
+    assert other.test != corpus.test
     for split in (corpus.train, corpus.validation, corpus.test):
         numbers = [int(re.sub(r"\D", "", source)) for source, _ in split]
         assert numbers == sorted(numbers)
         assert max(numbers) - min(numbers) > 500  # drawn from the whole corpus
-
-
-def test_seed_chooses_the_split(tmp_path: Path) -> None:
-    write_lines(tmp_path, numbered_lines(997))
-    options = {"validation_size": 53, "test_size": 31}
-
-    third = splits_of(load(tmp_path, seed=3, **options))
-    assert third == splits_of(load(tmp_path, seed=3, **options))
-    assert third[2] != list(load(tmp_path, seed=4, **options).test)
 
 
 def test_growth_moves_only_the_boundaries(tmp_path: Path) -> None:
@@ -400,26 +335,17 @@ def load_files(*files: Path | tuple[Path, Path], **options: object) -> Corpus:
     return load_corpus(DataConfig(corpus="files", files=entries, **{**settings, **options}))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("suffix", "pack"),
-    [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)],
-)
-def test_files_of_both_formats_are_combined(
-    tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
-) -> None:
-    table, source, target = (tmp_path / f"{name}{suffix}" for name in ("a.tsv", "b.en", "b.de"))
-    table.write_bytes(pack(b"Hi.\tHallo!\nRun!\tLauf!\tCC-BY\n"))
-    source.write_bytes(pack(b"One.\n\nThree.\n"))
-    target.write_bytes(pack(b"Eins.\nZwei.\nDrei."))  # no line feed at the end
+def test_files_of_both_formats_are_combined(tmp_path: Path) -> None:
+    table, source, target = (tmp_path / name for name in ("a.tsv", "b.en.gz", "b.de.gz"))
+    table.write_bytes(b"Hi.\tHallo!\nRun!\tLauf!\tCC-BY\n")
+    source.write_bytes(gzip.compress(b"One.\n\nThree.\n"))
+    target.write_bytes(gzip.compress(b"Eins.\nZwei.\nDrei."))  # no line feed at the end
 
     corpus = load_files(table, (source, target), source_language="xx", target_language="yy")
 
-    assert list(corpus.train) == [
-        ("Hi.", "Hallo!"),
-        ("Run!", "Lauf!"),
-        ("One.", "Eins."),
-        ("Three.", "Drei."),
-    ]
+    english, german = zip(*corpus.train, strict=True)
+    assert english == ("Hi.", "Run!", "One.", "Three.")
+    assert german == ("Hallo!", "Lauf!", "Eins.", "Drei.")
     assert corpus.removed["empty side"] == 1
 
 
@@ -428,11 +354,9 @@ def test_files_that_do_not_match_line_by_line(tmp_path: Path) -> None:
     source.write_text("One.\nTwo.\nThree.\n")
     target.write_text("Eins.\nZwei.\n")
 
-    with pytest.raises(DataError, match=r"a.en has more lines than .*a.de") as caught:
-        load_files((source, target))
-    assert len(str(caught.value).splitlines()) == 1
-    with pytest.raises(DataError, match=r"a.en has more lines than .*a.de"):
-        load_files((target, source))
+    for files in ((source, target), (target, source)):
+        with pytest.raises(DataError, match=r"a.en .*a.de"):
+            load_files(files)
 
 
 def test_malformed_lines_of_two_files_leave_the_others_aligned(
@@ -447,19 +371,14 @@ def test_malformed_lines_of_two_files_leave_the_others_aligned(
 
     assert list(corpus.train) == [("One.", "Eins."), ("Four.", "Vier.")]
     assert (corpus.removed["not UTF-8"], corpus.removed["control characters"]) == (1, 1)
-    monkeypatch.setattr(pair_files, "MAX_MALFORMED_SHARE", 0.24)
-    with pytest.raises(DataError, match="1 of the 4 lines are malformed"):
-        load_files((source, target))
 
 
 def test_a_given_test_set_is_kept_whole(tmp_path: Path) -> None:
     """Repeated and over-long test pairs stay, because the user chose them."""
-    long_sentence = "wort " * 150
-    test_lines = ["Hi.\tHallo!", "Hi.\tHallo!", f"Long\t{long_sentence}", "Leak.\tLeck."]
-    (tmp_path / "test.tsv").write_text("".join(f"{line}\n" for line in test_lines))
-    (tmp_path / "train.tsv").write_text(
-        "".join(f"{line}\n" for line in [*numbered_lines(100), "LEAK!\tSickern.", "Oh.\t«Hallo»"])
-    )
+    test_lines = ["Hi.\tHallo!", "Hi.\tHallo!", f"Long\t{'wort ' * 150}", "Leak.\tLeck."]
+    write_table(tmp_path / "test.tsv", test_lines)
+    train_lines = [*numbered_lines(100), "LEAK!\tSickern.", "Oh.\t«Hallo»"]
+    write_table(tmp_path / "train.tsv", train_lines)
 
     corpus = load_files(
         tmp_path / "train.tsv",
@@ -468,12 +387,7 @@ def test_a_given_test_set_is_kept_whole(tmp_path: Path) -> None:
         validation_size=7,
     )
 
-    assert [source for source, _ in corpus.test] == [
-        "Hi.",
-        "Hi.",
-        "Long",
-        "Leak.",
-    ]  # over test_size
+    assert [source for source, _ in corpus.test] == ["Hi.", "Hi.", "Long", "Leak."]
     assert (len(corpus.train), len(corpus.validation)) == (93, 7)
     assert corpus.removed["source leak (train)"] == 1
     assert corpus.removed["target leak (train)"] == 1
@@ -502,20 +416,6 @@ def test_multi30k_has_its_own_splits(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert corpus.test[5] == ("fr caption 205.", "cs caption 205.")
     with pytest.raises(DataError, match="en, de, fr and cs, not 'es'"):
         load(tmp_path, source_language="en", target_language="es", **options)
-    (tmp_path / "multi30k" / "val.cs.gz").write_bytes(b"another file")
-    with pytest.raises(DataError, match=r"val.cs.gz is not the expected file"):
-        load(tmp_path, source_language="fr", target_language="cs", **options)
-
-
-def test_real_multi30k() -> None:
-    if not (REAL_DATA / "multi30k").is_dir():
-        pytest.skip("needs multi30k in ../shared/data beside the repository")
-
-    corpus = load_corpus(DataConfig(corpus="multi30k", directory=REAL_DATA))
-
-    assert (len(corpus.validation), len(corpus.test)) == (1014, 1000)
-    assert 28_900 < len(corpus.train) < 29_000
-    assert shared_sentences(*splits_of(corpus)) == 0
 
 
 def test_tfds(tmp_path: Path) -> None:
@@ -550,45 +450,24 @@ def test_tfds(tmp_path: Path) -> None:
 
 def test_missing_tensorflow_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tensorflow_datasets", reason="needs tensorflow-datasets")
-    with pytest.raises(DataError, match="could not load no_such_thing") as caught:
-        load(tmp_path, corpus="tfds:no_such_thing")
-    assert len(str(caught.value).splitlines()) == 1
-
+    assert "no_such_thing" in load_error(tmp_path, corpus="tfds:no_such_thing")
     monkeypatch.setitem(sys.modules, "tensorflow_datasets", None)
     with pytest.raises(DataError, match="pip install tensorflow-datasets"):
         load(tmp_path, corpus="tfds:ted_hrlr_translate/pt_to_en")
 
 
-def test_real_tatoeba() -> None:
-    if not (REAL_DATA / "tatoeba" / "deu-eng.zip").is_file():
-        pytest.skip("needs tatoeba/deu-eng.zip in ../shared/data beside the repository")
-
-    corpus = load_corpus(DataConfig(corpus="tatoeba", directory=REAL_DATA))
-
-    assert len(all_pairs(corpus)) > 150_000
-    assert shared_sentences(*splits_of(corpus)) == 0
-    assert len(corpus.test) >= 2000
-    assert len(corpus.validation) > 1500
-    assert all(text == normalize_text(text) for pair in all_pairs(corpus) for text in pair)
-
-
-@pytest.mark.parametrize("content", ["", "\n\n", " \tHallo.\n"])
 @pytest.mark.parametrize("split", ["validation", "test"])
-def test_held_out_files_without_pairs_are_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, split: str, content: str
-) -> None:
-    (tmp_path / "train.tsv").write_text("".join(f"{line}\n" for line in numbered_lines(100)))
-    (tmp_path / "held_out.tsv").write_text(content)
-    options = {f"{split}_files": ((str(tmp_path / "held_out.tsv"),),)}
+def test_held_out_files_without_pairs_are_an_error(tmp_path: Path, split: str) -> None:
+    write_table(tmp_path / "train.tsv", numbered_lines(100))
+    options = {f"{split}_files": ((write_table(tmp_path / "held_out.tsv", []),),)}
 
-    with pytest.raises(DataError, match=f"{split}_files holds no pair|lines are malformed"):
+    with pytest.raises(DataError, match=f"data.{split}_files"):
         load_files(tmp_path / "train.tsv", **{"validation_size": 9, "test_size": 9} | options)
 
 
 def test_validation_pairs_that_are_all_test_pairs(tmp_path: Path) -> None:
-    (tmp_path / "train.tsv").write_text("".join(f"{line}\n" for line in numbered_lines(100)))
-    (tmp_path / "both.tsv").write_text("Hi.\tHallo!\n")
-    both = ((str(tmp_path / "both.tsv"),),)
+    write_table(tmp_path / "train.tsv", numbered_lines(100))
+    both = ((write_table(tmp_path / "both.tsv", ["Hi.\tHallo!"]),),)
 
     with pytest.raises(DataError, match="Every validation pair of corpus"):
         load_files(
@@ -600,8 +479,8 @@ def test_validation_pairs_that_are_all_test_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("encoding", "message"),
     [
-        ("utf-16", "is UTF-16; convert it first: iconv -f utf-16 -t utf-8"),
-        ("latin-1", "50 not UTF-8 .convert such a file.*iconv -f latin1"),
+        ("utf-16", "iconv -f utf-16"),
+        ("latin-1", "iconv -f latin1"),
     ],
 )
 def test_files_in_other_encodings(tmp_path: Path, encoding: str, message: str) -> None:
@@ -610,11 +489,6 @@ def test_files_in_other_encodings(tmp_path: Path, encoding: str, message: str) -
 
     with pytest.raises(DataError, match=message):
         load_files(tmp_path / "train.tsv")
-
-
-def write_table(path: Path, lines: Iterable[str]) -> str:
-    path.write_text("".join(f"{line}\n" for line in lines))
-    return str(path)
 
 
 def test_a_named_corpus_takes_held_out_pairs_from_files(tmp_path: Path) -> None:
@@ -631,7 +505,7 @@ def test_a_named_corpus_takes_held_out_pairs_from_files(tmp_path: Path) -> None:
     assert list(corpus.train) == [(f"Sentence {n}.", f"Satz {n}.") for n in numbers]
 
 
-@pytest.mark.parametrize("key", ["corpus", "validation_files", "test_files", "mix"])
+@pytest.mark.parametrize("key", ["corpus", "test_files", "mix"])
 def test_swapped_columns_are_refused(tmp_path: Path, key: str) -> None:
     phrases = [f"{phrase.source}\t{phrase.target}" for phrase in load_phrasebook()][::20]
     write_lines(tmp_path, phrases[:600])
@@ -640,7 +514,7 @@ def test_swapped_columns_are_refused(tmp_path: Path, key: str) -> None:
     swapped = (write_table(tmp_path / "swapped.tsv", reverse),)
     options: dict[str, object] = {"validation_size": 30, "test_size": 30}
     options["mix"] = (MixConfig(files=correct),)
-    name = f"the {key.split('_')[0]} pairs"
+    name = "the test pairs"
     if key == "corpus":
         options |= {"corpus": "files", "files": (swapped,)}
         name = "swapped.tsv"
