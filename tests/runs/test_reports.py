@@ -2,11 +2,7 @@ import csv
 
 import pytest
 
-from tests.conftest import configure
-from transformer_tf.errors import ConfigError
 from transformer_tf.runs import reports
-from transformer_tf.runs.trainer import Trainer
-from transformer_tf.translator import Translator
 
 
 def rows(count):
@@ -60,37 +56,3 @@ def test_the_table_of_a_long_run_is_short():
     lines = reports.summary_table(rows(100)).splitlines()
     assert len(lines) <= 13
     assert lines[-1].startswith("1 000 ")
-
-
-# An untrained model writes characters of any script, which the fonts may lack.
-@pytest.mark.filterwarnings("ignore:No installed font")
-@pytest.mark.slow
-def test_tensorboard(data, tmp_path):
-    """TensorBoard reads the curves, texts and pictures."""
-    accumulator = pytest.importorskip(
-        "tensorboard.backend.event_processing.event_accumulator", reason="needs tensorboard"
-    )
-    config = configure(
-        data, "training.tensorboard=true", "training.max_steps=2", "training.validate_every=1"
-    )
-    trainer = Trainer(config, tmp_path / "run").prepare()
-    tokenizers = trainer.source_tokenizer, trainer.target_tokenizer
-    metrics = trainer.fit(lambda: Translator.from_model(trainer.model, config, *tokenizers))
-    events = accumulator.EventAccumulator(str(tmp_path / "run" / "tensorboard"))
-    events.Reload()
-    tags = events.Tags()
-    for name in ("training/loss", "validation/loss", "validation/bleu"):
-        assert name in tags["scalars"]
-    losses = [(event.step, event.value) for event in events.Scalars("validation/loss")]
-    assert losses == [(row["step"], pytest.approx(row["val_loss"])) for row in metrics]
-    assert any("sample 1" in name for name in tags["tensors"])
-    kinds = {f"{kind}_attention/sample_1" for kind in ("encoder", "decoder", "cross")}
-    assert kinds <= set(tags["images"])
-
-
-def test_tensorboard_without_its_package(tmp_path, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with pytest.raises(ConfigError, match=r"pip install tensorboard tensorboardX"):
-        reports.TensorBoard(tmp_path)

@@ -219,7 +219,7 @@ def test_capitals_and_digits_of_official_models_are_restored(data, tmp_path):
 
 @pytest.mark.slow
 def test_long_samples_and_several_translations(data, tmp_path):
-    """A sample that is too long for the model is translated in parts, without attention."""
+    """A sample that is too long for the model is translated in parts."""
     long = "I see 5 red cars. " * 20
     config = configure(
         data,

@@ -30,7 +30,6 @@ RESUMABLE = (
     "training.cooldown_steps",
     "training.validate_every",
     "training.patience",
-    "training.tensorboard",
     "training.samples",
 )
 # The C versions take 1 ms instead of 15; some builds of PyYAML lack them.

@@ -197,9 +197,6 @@ class TrainingConfig(Section, name="training"):
     patience: PositiveInt | None = key(
         None, "Stop after this many validations without a better score; never by default."
     )
-    tensorboard: bool = key(
-        False, "Whether to write curves, sample translations and their attention for TensorBoard."
-    )
     seed: Seed = key(0, "Seed of all random numbers.")
     start_from: Path | None = key(
         None,

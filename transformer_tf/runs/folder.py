@@ -16,7 +16,6 @@ from transformer_tf.errors import ConfigError
 from transformer_tf.utils.files import remove_partial_files
 
 STATE_FILE = "state.npz"
-TENSORBOARD_FOLDER = "tensorboard"
 METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
 CURVES_FILE = "curves.png"

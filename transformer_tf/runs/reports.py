@@ -1,4 +1,4 @@
-"""Reports of a run for people: metrics, curves, sample translations, TensorBoard."""
+"""Reports of a run for people: metrics, curves and sample translations."""
 
 from __future__ import annotations
 
@@ -8,14 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from transformer_tf.errors import ConfigError
-from transformer_tf.runs.folder import (
-    CURVES_FILE,
-    METRICS_FILE,
-    SAMPLES_FILE,
-    TENSORBOARD_FOLDER,
-)
-from transformer_tf.training.validation import Sample
+from transformer_tf.runs.folder import CURVES_FILE, METRICS_FILE, SAMPLES_FILE
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.utils.files import atomic_write_bytes
 from transformer_tf.utils.tables import table
 
@@ -88,27 +82,20 @@ class Reporter:
     Args:
         folder: The folder of the run.
         best_metric: The metric of the best weights: `perplexity`, `bleu` or `chrf`.
-        tensorboard: Whether to also write for TensorBoard.
         show: Prints a text.
-
-    Raises:
-        ConfigError: If tensorboardX is needed and not installed.
     """
 
-    def __init__(
-        self, folder: Path, best_metric: str, tensorboard: bool, show: Callable[[str], None]
-    ):
+    def __init__(self, folder: Path, best_metric: str, show: Callable[[str], None]):
         self.folder = folder
         self.best_metric = best_metric
-        self.board = TensorBoard(folder) if tensorboard else None
         self.show = show
 
-    def write(self, rows: Sequence[Row], samples: Sequence[Sample]) -> None:
+    def write(self, rows: Sequence[Row], samples: Sequence[Pair]) -> None:
         """Writes the report of the last validation.
 
         Args:
             rows: The metrics of all validations.
-            samples: The sample translations of the last one.
+            samples: The sample sentences and their translations in the last one.
         """
         from transformer_tf.plots import plot_learning_curves, save_figure
 
@@ -116,59 +103,11 @@ class Reporter:
         best = best_row(rows, self.best_metric) is row
         self.show(table([_cells(row, best)], align_right=True))
         if samples:
-            text = "\n".join(f"  {each.sentence}\n  → {each.translation}" for each in samples)
+            text = "\n".join(
+                f"  {sentence}\n  → {translation}" for sentence, translation in samples
+            )
             self.show(text)
             with (self.folder / SAMPLES_FILE).open("a", encoding="utf-8") as file:
                 file.write(f"after step {row['step']}\n{text}\n")
         write_metrics(rows, self.folder / METRICS_FILE)
         save_figure(plot_learning_curves(rows), self.folder / CURVES_FILE)
-        if self.board is not None:
-            self.board.write(row, samples)
-
-    def close(self) -> None:
-        """Closes the files of TensorBoard."""
-        if self.board is not None:
-            self.board.close()
-
-
-class TensorBoard:
-    """Writes curves, sample translations and their attention for TensorBoard.
-
-    Args:
-        folder: The folder of the run. The events go to its sub-folder `tensorboard`.
-
-    Raises:
-        ConfigError: If tensorboardX is not installed.
-    """
-
-    def __init__(self, folder: Path):
-        try:
-            from tensorboardX import SummaryWriter
-        except ImportError as error:
-            raise ConfigError(
-                "training.tensorboard=true needs tensorboardX: "
-                "python -m pip install tensorboard tensorboardX"
-            ) from error
-        self.writer = SummaryWriter(str(folder / TENSORBOARD_FOLDER))
-
-    def write(self, row: Row, samples: Sequence[Sample]) -> None:
-        """Writes the metrics and the sample translations of a validation."""
-        step = row["step"]
-        for name, value in row.items():
-            if name not in ("step", "epoch"):
-                part = "validation" if name.startswith("val_") else "training"
-                self.writer.add_scalar(f"{part}/{name.removeprefix('val_')}", value, step)
-        for number, sample in enumerate(samples, 1):
-            text = f"{sample.sentence}\n\n→ {sample.translation}"
-            self.writer.add_text(f"sample {number}", text, step)
-            if not sample.translation or sample.attention is None:
-                continue
-            for kind in sample.attention.scores:
-                figure = sample.attention.plot(kind)
-                name = f"{kind} attention/sample {number}"
-                self.writer.add_figure(name, figure, step, close=False)
-        self.writer.flush()
-
-    def close(self) -> None:
-        """Closes the file of events."""
-        self.writer.close()

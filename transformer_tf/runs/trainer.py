@@ -31,6 +31,7 @@ from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
 from transformer_tf.runs.reports import Reporter
 from transformer_tf.runs.state import get_arrays, load_state, save_state, set_arrays
 from transformer_tf.runs.tokenizers import make_tokenizers, resumed_tokenizers
+from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.callbacks import (
@@ -48,12 +49,10 @@ from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream
 from transformer_tf.training.validation import (
     NUM_SAMPLES,
-    Sample,
     SampleTranslator,
     evaluate,
     evenly_spaced,
     score_translations,
-    translate_sample,
 )
 from transformer_tf.utils.startup import command_line
 from transformer_tf.utils.tables import grouped
@@ -248,10 +247,7 @@ class Trainer:
             stack.callback(line.close)
             reporter = None
             if self.group.is_main:
-                reporter = Reporter(
-                    self.folder, training.best_metric, training.tensorboard, line.write
-                )
-                stack.callback(reporter.close)
+                reporter = Reporter(self.folder, training.best_metric, line.write)
             if self.group.size == 1:
                 # Several processes could stop after different steps and wait for each other.
                 stack.enter_context(self._signal.listen())
@@ -324,7 +320,7 @@ class Trainer:
 
     def _validate(
         self, row: dict[str, Any], make_translator: Callable[[], SampleTranslator] | None
-    ) -> list[Sample]:
+    ) -> list[Pair]:
         """Adds validation metrics to a row, saves the weights and translates the samples."""
         began_at, samples = time.monotonic(), []
         progress, metric = self.progress, self.config.training.best_metric
@@ -337,7 +333,8 @@ class Trainer:
             if make_translator is not None and self.group.is_main:
                 translator = make_translator()
                 metrics |= score_translations(translator, self.corpus.validation, metric)
-                samples = [translate_sample(translator, sentence) for sentence in self.samples]
+                translations = translator.translate(self.samples, n_best=1)
+                samples = list(zip(self.samples, translations, strict=True))
             row |= {f"val_{name}": value for name, value in metrics.items()}
             self._save_weights(LAST_WEIGHTS)
             if progress.add_score(metrics.get(metric, math.nan), metric):

@@ -1,10 +1,9 @@
-"""A validation: metrics on held-out pairs, scores of their translations, sample translations."""
+"""A validation: metrics on held-out pairs, and the scores of their translations."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import keras
 
@@ -17,25 +16,10 @@ NUM_TRANSLATIONS = 200  # scored at each validation, unless they choose the best
 
 
 class SampleTranslator(Protocol):
-    """The methods of a translator that a validation uses."""
+    """The method of a translator that a validation uses."""
 
     def translate(self, texts: Sequence[str], *, n_best: int) -> list[str]:
         """Translates sentences; `n_best` is 1, for one translation each."""
-
-    def fits(self, text: str) -> bool:
-        """Returns whether the text is one segment, short enough for the model."""
-
-    def attend(self, text: str) -> Any:
-        """Translates a text and returns the translation with its attention scores."""
-
-
-@dataclasses.dataclass
-class Sample:
-    """A sample sentence, its translation and, unless the sentence is too long, its attention."""
-
-    sentence: str
-    translation: str
-    attention: Any = None
 
 
 def evaluate(training_model: keras.Model, stream: BatchStream) -> dict[str, float]:
@@ -75,12 +59,3 @@ def score_translations(
     translations = translator.translate([source for source, _ in chosen], n_best=1)
     scores = score(translations, [target for _, target in chosen])
     return {"bleu": scores.bleu, "chrf": scores.chrf}
-
-
-def translate_sample(translator: SampleTranslator, sentence: str) -> Sample:
-    """Translates a sample sentence, with its attention if the sentence fits the model."""
-    if translator.fits(sentence):
-        attention = translator.attend(sentence)
-        return Sample(sentence, attention.translation, attention)
-    (translation,) = translator.translate([sentence], n_best=1)
-    return Sample(sentence, translation)
