@@ -53,12 +53,6 @@ def test_a_text_that_fits_is_one_segment():
     assert read_segments(" \u200b ", WordTokenizer(), 3) == []
 
 
-def test_a_long_text_has_several_segments():
-    segments = read_segments("I am tired. I want to go. これ。", WordTokenizer(), 4)
-    assert [segment.text for segment in segments] == ["I am tired.", "I want to go.", "これ。"]
-    assert [segment.first_word for segment in segments] == [0, 3, 7]
-
-
 def test_the_model_reads_a_shouted_text_in_lower_case():
     def read(text, **options):
         segments = read_segments(text, WordTokenizer(), **options)
@@ -121,8 +115,7 @@ def test_texts_must_be_a_list_of_strings(texts):
     ("text", "sentences"),
     [
         ("I am tired. I want to go home.", ["I am tired.", "I want to go home."]),
-        ("i am tired. i go", ["i am tired.", "i go"]),
-        ("What time is it? I have to go!", ["What time is it?", "I have to go!"]),
+        ("i am tired! i go", ["i am tired!", "i go"]),
         ('He said: "Stop!" Then he left.', ['He said: "Stop!"', "Then he left."]),
         ("Mr. Smith met Dr. Jones, e.g. in Paris.", None),
         ("Am 14. März kam J. R. Müller um 3.5 Uhr.", None),
@@ -136,7 +129,6 @@ def test_texts_must_be_a_list_of_strings(texts):
         ("他说：“我在家。”她笑了。", ["他说：“我在家。”", "她笑了。"]),
         ("真的！？我不知道。", ["真的！？", "我不知道。"]),
         ("「雨だ。」 帰ろう。", ["「雨だ。」", "帰ろう。"]),
-        ("one sentence", None),
         ("...", None),
         ("", []),
     ],
@@ -149,13 +141,6 @@ def few_words(limit):
     return lambda text: len(text.split()) <= limit
 
 
-def test_a_text_that_fits_is_split_only_on_request():
-    text = "I am tired. I want to go home."
-    assert split_text(text, few_words(20)) == [text]
-    assert split_text(text, few_words(20), sentences=True) == split_sentences(text)
-    assert split_text("", few_words(20)) == []
-
-
 def test_a_long_sentence_is_cut_after_a_clause():
     text = "When I came home, the door was open, the lights were on and nobody said a word"
     assert split_text(text, few_words(10)) == [
@@ -163,12 +148,10 @@ def test_a_long_sentence_is_cut_after_a_clause():
         "the lights were on and nobody said a word",
     ]
     # A part is not cut after a clause that would make it very short.
-    assert split_text("Yes, " + "word " * 14 + "end", few_words(10))[0] == "Yes, " + " ".join(
-        ["word"] * 9
-    )
+    assert split_text("Yes," + " word" * 14, few_words(10))[0] == "Yes," + " word" * 9
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+@pytest.mark.parametrize("limit", [1, 7])
 def test_nothing_is_lost(limit):
     text = "One, two; three four. Five six seven eight nine ten: eleven! Twelve"
     parts = split_text(text, few_words(limit))
@@ -180,6 +163,7 @@ def test_a_word_that_does_not_fit_is_cut_anywhere():
     parts = split_text("aaaaa b ccc", lambda text: len(text) < 3)
     assert parts == ["aa", "aa", "a", "b", "cc", "c"]
     assert split_text("ab", lambda text: False) == ["a", "b"]  # it ends all the same
+    assert split_text("", lambda text: False) == []
 
 
 def test_a_script_without_spaces_loses_nothing():
@@ -207,15 +191,15 @@ def test_splitting_takes_linear_time():
 
 
 @pytest.mark.parametrize(
-    ("text", "sentences", "first_words"),
+    ("text", "first_words"),
     [
-        ("I see. A big tree.", ["I see.", "A big tree."], [0, 2]),
-        ("これはペンです。あれは本です。", ["これはペンです。", "あれは本です。"], [0, 0]),
-        ("Tom: これ。あれ。 Ja.", ["Tom: これ。", "あれ。", "Ja."], [0, 1, 2]),
-        ("A 。b。 C.", ["A 。", "b。", "C."], [0, 1, 2]),
+        ("I see.| A big tree.", [0, 2]),
+        ("これはペンです。|あれは本です。", [0, 0]),
+        ("Tom: これ。|あれ。| Ja.", [0, 1, 2]),
+        ("A 。|b。| C.", [0, 1, 2]),
     ],
 )
-def test_the_first_word_of_each_segment(text, sentences, first_words):
-    segments = read_segments(text, WordTokenizer(), split=True)
-    assert [segment.text for segment in segments] == sentences
+def test_the_first_word_of_each_segment(text, first_words):
+    segments = read_segments(text.replace("|", ""), WordTokenizer(), split=True)
+    assert [segment.text for segment in segments] == text.replace("| ", "|").split("|")
     assert [segment.first_word for segment in segments] == first_words

@@ -9,7 +9,6 @@ import pytest
 from transformer_tf.text.batching.batches import (
     Batches,
     choose_shapes,
-    pad,
     shift_target,
     smallest_shape,
 )
@@ -35,12 +34,6 @@ def test_shift():
     target_input, target_output = shift_target(target)
     np.testing.assert_array_equal(target_input, [[8, 5, 6, 9], [8, 7, 9, 0]])
     np.testing.assert_array_equal(target_output, [[5, 6, 9, 0], [7, 9, 0, 0]])
-
-
-def test_pad():
-    padded = pad([[1, 2], [3]], length=3, rows=3)
-    np.testing.assert_array_equal(padded, [[1, 2, 0], [3, 0, 0], [0, 0, 0]])
-    assert padded.dtype == "int32"
 
 
 def test_every_pair_once_an_epoch_and_whole(random):
@@ -127,7 +120,7 @@ def padded_size(sources, targets, shapes):
 
 
 @pytest.mark.parametrize("max_buckets", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_shapes_are_near_the_optimum(max_buckets, seed):
     """Compares the shapes with every other choice."""
     random = np.random.default_rng(seed)
@@ -181,18 +174,9 @@ def test_a_weight_is_the_number_of_times_that_an_epoch_shows_a_pair(random):
 
     epochs = np.array([shown(batches, epoch) for epoch in range(4)])
 
-    assert batches.epochs_differ
+    assert batches.epochs_differ and not make_batches(make_pairs(random)).epochs_differ
     assert (epochs[:, :100] == 1).all() and (epochs[:, 100:200] == 2).all()
     assert (epochs[:, 200:300].sum(axis=0) == 1).all()  # each once in four epochs
     assert (epochs[:, 300:].sum(axis=0) == 6).all()
     assert np.ptp(epochs[:, 200:300].sum(axis=1)) < 25  # not all in the same epoch
     np.testing.assert_array_equal(shown(Batches(pairs, 60, seed=3), 2), epochs[2])
-
-
-def test_weights_of_one_change_nothing(random):
-    pairs = EncodedPairs.from_lists(make_pairs(random))
-    weighted = dataclasses.replace(pairs, weights=np.ones(len(pairs), dtype="float32"))
-    plain, same = (Batches(each, tokens_per_batch=60, seed=3) for each in (pairs, weighted))
-    assert not same.epochs_differ
-    for index in range(len(plain)):
-        np.testing.assert_array_equal(plain[index][1], same[index][1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from transformer_tf.text.batching import encoded as encoded_module
-from transformer_tf.text.batching.encoded import EncodedPairs, encode_pairs
+from transformer_tf.text.batching.encoded import encode_pairs
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 SENTENCES = [
@@ -34,13 +34,8 @@ def as_lists(encoded):
 @pytest.mark.parametrize("chunk", [7, 10_000])
 def test_ids_and_weights_are_those_of_the_pairs_that_fit(tokenizers, chunk, monkeypatch):
     monkeypatch.setattr(encoded_module, "_CHUNK", chunk)
-    ids = [
-        tuple(
-            tokenizer.encode_sentence(text)
-            for tokenizer, text in zip(tokenizers, pair, strict=True)
-        )
-        for pair in PAIRS
-    ]
+    source, target = tokenizers
+    ids = [(source.encode_sentence(a), target.encode_sentence(b)) for a, b in PAIRS]
     fits = [max(map(len, pair)) <= LIMIT + 2 for pair in ids]
     assert 0 < sum(fits) < len(PAIRS)
 
@@ -58,9 +53,3 @@ def test_a_large_vocabulary_needs_more_bytes(tokenizers, monkeypatch):
     encoded = encode_pairs(PAIRS, *tokenizers, LIMIT)
     assert encoded.source.ids.dtype == np.int32
     assert encoded.target.ids.dtype == np.uint16
-
-
-def test_pairs_of_lists():
-    encoded = EncodedPairs.from_lists([([1, 2, 3], [4]), ([5], [6, 7])])
-    assert as_lists(encoded) == [([1, 2, 3], [4]), ([5], [6, 7])]
-    assert encoded.target.lengths.tolist() == [1, 2]

@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -46,8 +44,7 @@ def test_ids_of_the_vocabulary(tokenizer):
         "jürgen KAUFT 1024 Straßenbahnkarten!",
         "Ein nie gesehenes Wort: Quizzyx",
         "Ich mag 🍕 und 中文, Ελληνικά, עברית.",
-        "½ … „Zitat“ – e\u0301",
-        "<s> </s> <unk> <pad>",
+        "½ … „Zitat“ – e\u0301 <s> </s> <unk> <pad>",
     ],
 )
 def test_any_text_round_trips(tokenizer, text):
@@ -69,19 +66,6 @@ def test_specials_are_labeled_and_not_decoded(tokenizer):
     assert "".join(labels[1:-3]) == "▁Anna"
     assert tokenizer.decode([*sentence, 0, 0]) == "Anna"
     assert tokenizer.decode([]) == ""
-
-
-def test_training_is_deterministic(tokenizer, tmp_path):
-    again = Tokenizer.train(SENTENCES, 350, tmp_path / "again.model")
-    assert again.model_file.read_bytes() == tokenizer.model_file.read_bytes()
-
-
-@pytest.mark.parametrize("content", [None, b"not a model", b""])
-def test_a_damaged_model_is_named(tmp_path, content):
-    if content is not None:
-        (tmp_path / "x.model").write_bytes(content)
-    with pytest.raises(DataError, match="x.model"):
-        Tokenizer(tmp_path / "x.model")
 
 
 def test_many_sentences_at_once(tokenizer):
@@ -112,8 +96,13 @@ def test_different_tokenizers_have_different_fingerprints(tokenizer, tmp_path):
     assert len({tokenizer.fingerprint, other.fingerprint, lowercase.fingerprint}) == 3
 
 
-def test_a_damaged_folder_is_named(tokenizer, tmp_path):
+def test_a_damaged_model_is_named(tokenizer, tmp_path):
     path = tmp_path / "source.model"
+    for content in (None, b"not a model", b""):
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(DataError, match="source.model"):
+            Tokenizer(path)
     with pytest.raises(DataError, match="source.json"):
         Tokenizer.load(path)
     tokenizer.save(path)
@@ -193,16 +182,6 @@ def test_reserved_characters_have_readable_labels(tokenizer, tmp_path):
     text = f"{symbols.TAGS[0]} Anna {symbols.SLOTS[1]} {symbols.TAGS[1]}"
     for labels in (copy.pieces(text), copy.tokens(copy.encode(text))):
         assert [label for label in labels if label.startswith("<")] == ["<bt>", "<2>", "<tag2>"]
-
-
-def test_the_tokenizer_imports_neither_bpemb_nor_gensim():
-    code = (
-        "import sys, transformer_tf.text.tokenization.tokenizer\n"
-        "unwanted = {'bpemb', 'gensim', 'pooch', 'requests', 'tqdm', 'filelock'}\n"
-        "print(sorted(unwanted & set(sys.modules)))"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (result.stdout, result.stderr) == ("[]\n", "")
 
 
 def test_the_vocabulary_grows_with_the_corpus():
