@@ -70,9 +70,7 @@ def measure_challenge(
     translator = Translator.load(folder, overrides)
     sources = [challenge.source for challenge in challenges]
     sound: dict[str, list[bool]] = {}
-    for challenge, translation in zip(
-        challenges, translator.translate(sources, n_best=1), strict=True
-    ):
+    for challenge, translation in zip(challenges, translator.translate(sources), strict=True):
         is_sound = re.search(challenge.expected, translation) is not None
         sound.setdefault(challenge.kind, []).append(is_sound)
         answer = {"source": challenge.source, "translation": translation, "sound": is_sound}

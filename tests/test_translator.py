@@ -52,7 +52,8 @@ def test_a_sentence_has_a_translation_and_a_list_has_a_list(translator):
         ("a", {"prefixes": "b"}, TypeError, "`prefixes`.*'b'"),
         ("a", {"prefixes": ["", ""]}, ValueError, "1 texts, 2 prefixes"),
         ("a", {"prefix": "b"}, TypeError, "'prefix'"),  # Python 3.13 adds: Did you mean 'prefixes'?
-        ("a", {"n_best": 2}, ConfigError, "decoding.n_best"),
+        ("a", {"n_best": 2}, ConfigError, "n_best"),
+        ("a", {"n_best": "1"}, ConfigError, "n_best"),
         ("a", {"beam_size": "4"}, ConfigError, "decoding.beam_size"),
         ("a", {"max_length": 2.5}, ConfigError, "decoding.max_length"),
         ("a", {"max_length": 5, "prefixes": ["Ich sehe " * 9]}, ConfigError, "decoding.max_length"),
@@ -258,9 +259,9 @@ class ListEngine:
         self.beam = beam
         self.searched = []
 
-    def search(self, sources, options, prefixes=None, progress=None):
-        self.searched.append((len(sources), options.n_best))
-        return [self.beam[: options.n_best] for _ in sources]
+    def search(self, sources, options, prefixes=None, progress=None, n_best=1):
+        self.searched.append((len(sources), n_best))
+        return [self.beam[:n_best] for _ in sources]
 
 
 @pytest.fixture(scope="module")

@@ -158,7 +158,7 @@ class Translator:
         *,
         prefixes: Iterable[str] | None = None,
         beam_size: int | None = None,
-        n_best: int | None = None,
+        n_best: int = 1,
         length_penalty: float | None = None,
         max_length: int | None = None,
         split_sentences: bool | None = None,
@@ -191,9 +191,10 @@ class Translator:
             max_length=max_length,
             split_sentences=split_sentences,
         )
-        several = (self.options.n_best if n_best is None else n_best) > 1
         said = [
-            [translation.text for translation in translations] if several else translations[0].text
+            [translation.text for translation in translations]
+            if n_best > 1
+            else translations[0].text
             for translations in found
         ]
         return said[0] if one else said
@@ -207,7 +208,7 @@ class Translator:
         on_cut: Callable[[str, int], None] | None = None,
         progress: bool = False,
         beam_size: int | None = None,
-        n_best: int | None = None,
+        n_best: int = 1,
         length_penalty: float | None = None,
         max_length: int | None = None,
         split_sentences: bool | None = None,
@@ -242,11 +243,14 @@ class Translator:
         """
         options = self._options(
             beam_size=beam_size,
-            n_best=n_best,
             length_penalty=length_penalty,
             max_length=max_length,
             split_sentences=split_sentences,
         )
+        if not isinstance(n_best, int) or not 1 <= n_best <= options.beam_size:
+            raise ConfigError(
+                f"n_best must be from 1 to {options.beam_size}, the beam size, not {n_best!r}"
+            )
         texts = list_of_strings("texts", texts)
         prefixes = [""] * len(texts) if prefixes is None else list_of_strings("prefixes", prefixes)
         if len(prefixes) != len(texts):
@@ -262,7 +266,7 @@ class Translator:
                 on_cut(text, len(group))
         segments = [segment for group in groups for segment in group]
         with _progress_bar(len(segments), progress) as update:
-            found = self._find(segments, options, update)
+            found = self._find(segments, options, n_best, update)
         written = iter(self._write(segments, found, options, alignment))
         return [join_translations(group, [next(written) for _ in group]) for group in groups]
 
@@ -284,7 +288,7 @@ class Translator:
         Raises:
             TransformerTFError: If the text is empty or too long.
         """
-        options = self._options(beam_size=beam_size, n_best=1, split_sentences=False)
+        options = self._options(beam_size=beam_size, split_sentences=False)
         segments = self._read(text, options)
         if len(segments) != 1:
             raise TransformerTFError(
@@ -361,6 +365,7 @@ class Translator:
         self,
         segments: Sequence[Segment],
         options: DecodingConfig,
+        n_best: int = 1,
         progress: Callable[[int], object] | None = None,
     ) -> list[list[Hypothesis]]:
         """Searches for the `n_best` hypotheses of each segment.
@@ -368,7 +373,7 @@ class Translator:
         If the best one has lost a slot, a beam of twice the size is searched, and its hypotheses
         that kept all slots come first.
         """
-        found = self._search(segments, options, progress)
+        found = self._search(segments, options, n_best, progress)
         if options.beam_size == 1:
             return found
         lost = [
@@ -378,17 +383,18 @@ class Translator:
         ]
         if lost:
             size = 2 * options.beam_size
-            wider = dataclasses.replace(options, beam_size=size, n_best=size)
-            beams = self._search([segments[index] for index in lost], wider)
+            wider = dataclasses.replace(options, beam_size=size)
+            beams = self._search([segments[index] for index in lost], wider, size)
             for index, beam in zip(lost, beams, strict=True):
                 loses = functools.partial(self._loses_slots, segments[index])
-                found[index] = sorted(beam, key=loses)[: options.n_best]
+                found[index] = sorted(beam, key=loses)[:n_best]
         return found
 
     def _search(
         self,
         segments: Sequence[Segment],
         options: DecodingConfig,
+        n_best: int = 1,
         progress: Callable[[int], object] | None = None,
     ) -> list[list[Hypothesis]]:
         prefixes = [segment.prefix_ids for segment in segments]
@@ -397,6 +403,7 @@ class Translator:
             options,
             prefixes if any(prefixes) else None,
             progress,
+            n_best,
         )
 
     def _loses_slots(self, segment: Segment, hypothesis: Hypothesis) -> bool:

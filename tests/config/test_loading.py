@@ -148,7 +148,6 @@ REFUSED = [
     (["data.mix=[{files: [a],tag: bt}]", "tokenizer.kind=bpemb"], "data.mix: tag"),
     ([f"data.mix=[{','.join(f'{{files: [a],tag: t{n}}}' for n in range(9))}]"], "data.mix: .* 8"),
     (["decoding.beam_size=["], "decoding.beam_size"),
-    (["decoding.n_best=2"], "decoding.n_best"),
     (["decoding.alignment={heads: [1]}"], "decoding.alignment must be .*layer"),
     (["decoding.alignment={layer: 1, heads: [1], head: 1}"], "'head' in decoding.alignment"),
     (["decoding.alignment={layer: 5, heads: [1]}"], "decoding.alignment.layer"),

@@ -16,7 +16,7 @@ from transformer_tf.text.batching.batches import pad
 
 START, END = TARGET_VOCAB - 2, TARGET_VOCAB - 1
 GREEDY = DecodingConfig(batch_size=5, max_length=19)
-BEAM = dataclasses.replace(GREEDY, beam_size=3, n_best=3)
+BEAM = dataclasses.replace(GREEDY, beam_size=3)
 PREFIXES = [[[3, 4], [], [5], [2, 2, 7, 1]][n % 4] for n in range(23)]
 SLOW = ("the paper's", "pre-norm, target tied")
 
@@ -91,7 +91,7 @@ def test_greedy_search_equals_arg_max_of_teacher_forced_pass(engines):
 def test_log_probabilities_are_those_of_a_teacher_forced_pass(engines, options):
     """Each hypothesis attends to its own tokens alone, and begins with its prefix."""
     keras_engine, engine = engines
-    found = engine.search(sentences(), options, PREFIXES)
+    found = engine.search(sentences(), options, PREFIXES, n_best=options.beam_size)
     assert_teacher_forced(keras_engine.model, sentences(), found)
     for row, prefix in zip(found, PREFIXES, strict=True):
         assert all(hypothesis.ids[: len(prefix)] == prefix for hypothesis in row)
@@ -119,10 +119,11 @@ def test_the_keras_engine_has_neither_beam_nor_prefixes(engines, options, prefix
 @pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
 def test_the_size_of_a_batch_changes_nothing(engines, options):
     _, engine = engines
-    single = [engine.search([source], options)[0] for source in sentences()]
+    n_best = options.beam_size
+    single = [engine.search([source], options, n_best=n_best)[0] for source in sentences()]
     for batch_size in (2, 23):
         changed = dataclasses.replace(options, batch_size=batch_size)
-        assert_same(engine.search(sentences(), changed), single)
+        assert_same(engine.search(sentences(), changed, n_best=n_best), single)
 
 
 def test_attention_equals_that_of_the_keras_engine(engines):
@@ -159,7 +160,7 @@ def test_a_padding_token_in_a_translation_is_never_attended(tmp_path):
         (keras_engine, GREEDY),
         (NumpyEngine(to_numpy(model, tmp_path), START, END), BEAM),
     ):
-        found = engine.search(sentences(8), options)
+        found = engine.search(sentences(8), options, n_best=options.beam_size)
         translations = [hypothesis.ids for row in found for hypothesis in row]
         assert any(model.pad_id in ids and set(ids) != {model.pad_id} for ids in translations)
         assert_teacher_forced(model, sentences(8), found)

@@ -11,11 +11,11 @@ from transformer_tf.decoding.numpy_search import Beam, Greedy, top_k
 VOCAB, END = 5, 4
 
 
-def run(next_logits, limits, prefixes=None, **changes):
+def run(next_logits, limits, prefixes=None, n_best=1, **changes):
     """Runs a search; `next_logits(row, tokens so far)` returns the logits of the next token."""
     options = DecodingConfig(**changes)
-    kind, beam, batch = (Beam if changes else Greedy), options.beam_size, len(limits)
-    search = kind(options, END, limits, prefixes)
+    beam, batch, arguments = options.beam_size, len(limits), (options, END, limits, prefixes)
+    search = Beam(*arguments, n_best) if changes else Greedy(*arguments)
     histories = [[()] * beam for _ in range(batch)]
     found, unfinished, steps = [[] for _ in limits], np.ones(batch, bool), 0
     while unfinished.any():
@@ -128,7 +128,7 @@ def test_wide_beam_equals_exhaustive_search(alpha):
         assert_same(found[row], exhaustive(logits, row, 4, alpha)[:4])
 
 
-def simple_beam_search(logits, row, limit, options):
+def simple_beam_search(logits, row, limit, options, n_best):
     """Beam search with lists that always runs to the limit."""
     alpha, beam = options.length_penalty, options.beam_size
     unfinished, finished = [(0.0, ())], []
@@ -146,27 +146,28 @@ def simple_beam_search(logits, row, limit, options):
         unfinished = [candidate for candidate in candidates if candidate[1][-1] != END][:beam]
     finished.sort(key=lambda hypothesis: -hypothesis[0])
     cut = [(total / penalty(limit, alpha), list(history)) for total, history in unfinished]
-    return (finished[:beam] + cut)[: options.n_best]
+    return (finished[:beam] + cut)[:n_best]
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("n_best", "changes"),
     [
-        {"beam_size": 2},
-        {"beam_size": 3, "n_best": 3},
-        {"beam_size": 4, "n_best": 2, "length_penalty": 0.0},
-        {"beam_size": 5, "n_best": 5, "length_penalty": 1.5},
+        (1, {"beam_size": 2}),
+        (3, {"beam_size": 3}),
+        (2, {"beam_size": 4, "length_penalty": 0.0}),
+        (5, {"beam_size": 5, "length_penalty": 1.5}),
     ],
     ids=str,
 )
-def test_beam_search_equals_simple_beam_search(changes):
+def test_beam_search_equals_simple_beam_search(n_best, changes):
     limits, steps = [1, 2, 6, 9, 9, 12, 12], []
     for seed in range(5):
         logits = language(seed)
-        found, taken = run(logits, limits, **changes)
+        found, taken = run(logits, limits, n_best=n_best, **changes)
         steps.append(taken)
         for row, limit in enumerate(limits):
-            expected = simple_beam_search(logits, row, limit, DecodingConfig(**changes))
+            options = DecodingConfig(**changes)
+            expected = simple_beam_search(logits, row, limit, options, n_best)
             assert_same(found[row], expected)
     if changes["beam_size"] == 2:
         assert min(steps) < 12  # the bound stops the search before the limit

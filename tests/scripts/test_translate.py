@@ -217,7 +217,7 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
         (["--input", "long.txt", "--attention", "a.html"], "200 lines"),
         (["--input", "wide.txt", "--attention", "a.html"], "Line 2"),
         (["", "--attention", "a.png"], "empty sentence"),
-        (["x", "--n-best", "2"], "decoding.n_best"),
+        (["x", "--n-best", "2"], "n_best"),
         (["x", "--beam-size", "0"], "decoding.beam_size"),
         (["x", "decoding.beam_sise=2"], "decoding.beam_size"),
         (["--input", "long.txt", "--output", "long.txt"], "same file"),

@@ -9,7 +9,7 @@ class Echo:
     def __init__(self):
         self.inputs = []
 
-    def translate(self, sentences, n_best):
+    def translate(self, sentences):
         self.inputs.append(sentences)
         return sentences
 

@@ -61,6 +61,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--n-best",
         type=int,
+        default=1,
         metavar="N",
         help="write the N best translations, with line number and score",
     )
@@ -130,7 +131,7 @@ def check_attention(parser: argparse.ArgumentParser, arguments: argparse.Namespa
         parser.error(f"--{given} is for pictures: a page shows every kind, layer and head")
     if arguments.sentence is None and not (suffix == PAGE and arguments.input):
         parser.error("--attention needs a sentence, or --input and a .html page")
-    if arguments.json or arguments.n_best is not None:
+    if arguments.json or arguments.n_best > 1:
         parser.error("--attention cannot be combined with --json or --n-best")
     if arguments.engine == "ctranslate2":
         parser.error("--attention needs the checkpoint itself, and another --engine")
@@ -181,8 +182,8 @@ def load(arguments: argparse.Namespace) -> Translator:
     (folder,) = chosen_checkpoints(arguments)
     from transformer_tf.translator import Translator
 
-    options = {"beam_size": arguments.beam_size, "n_best": arguments.n_best}
-    overrides = [f"decoding.{key}={value}" for key, value in options.items() if value is not None]
+    size = arguments.beam_size
+    overrides = [] if size is None else [f"decoding.beam_size={size}"]
     if arguments.engine == "keras" and sys.stderr.isatty():
         print(f"Loading {folder} with Keras takes a few seconds.", file=sys.stderr)
     return Translator.load(folder, [*overrides, *arguments.overrides], arguments.engine)
@@ -217,13 +218,14 @@ def translate_all(
     with LineWriter(arguments.output, number_of_lines) as writer:
         for block in read_blocks(arguments):
             noted = noted or note_language(translator, block)
-            found = translator.search(block, on_cut=warn_of_cut, alignment=alignment)
+            found = translator.search(
+                block, alignment=alignment, on_cut=warn_of_cut, n_best=arguments.n_best
+            )
             for sentence, translations in zip(block, found, strict=True):
                 if arguments.json:
                     writer.write([format_json(sentence, translations)])
                 else:
-                    n_best = translator.options.n_best
-                    writer.write(format_lines(translations, next(numbers), n_best))
+                    writer.write(format_lines(translations, next(numbers), arguments.n_best))
             writer.flush()
 
 

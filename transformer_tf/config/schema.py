@@ -239,7 +239,6 @@ class DecodingConfig(Section, name="decoding"):
 
     batch_size: PositiveInt = key(64, "Number of sentences to translate at a time.")
     beam_size: PositiveInt = key(1, "Number of hypotheses in beam search; 1 is greedy search.")
-    n_best: PositiveInt = key(1, "Number of translations of each sentence, at most `beam_size`.")
     length_penalty: NonNegativeFloat = key(
         0.6,
         "In beam search, divide log-probabilities by ((5 + length) / 6) to this power (Wu et al. "
@@ -260,19 +259,6 @@ class DecodingConfig(Section, name="decoding"):
         "digits.",
     )
     split_sentences: bool = key(False, "Whether to translate the sentences of a text one by one.")
-
-    def __post_init__(self) -> None:
-        """Checks each value, and values that depend on each other.
-
-        Raises:
-            ConfigError: One line that names the key.
-        """
-        super().__post_init__()
-        if self.n_best > self.beam_size:
-            raise ConfigError(
-                f"decoding.n_best must be at most decoding.beam_size, not {self.n_best} of "
-                f"{self.beam_size}"
-            )
 
     def limit(self, source_length: int, prefix_length: int = 0) -> int:
         """Returns the largest number of sub-words of a translation.

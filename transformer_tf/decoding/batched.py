@@ -37,6 +37,7 @@ class BatchedEngine(abc.ABC):
         options: DecodingConfig,
         prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
+        n_best: int = 1,
     ) -> list[list[Hypothesis]]:
         """Translates sentences: see `Engine.search`."""
         if self.num_positions is not None and options.max_length > self.num_positions:
@@ -51,6 +52,7 @@ class BatchedEngine(abc.ABC):
                 [sources[index] for index in batch],
                 options,
                 None if prefixes is None else [prefixes[index] for index in batch],
+                n_best,
             )
             for index, best in zip(batch, hypotheses, strict=True):
                 found[index] = best
@@ -94,7 +96,7 @@ class BatchedEngine(abc.ABC):
 
     @abc.abstractmethod
     def _search_batch(
-        self, sources: TokenIds, options: DecodingConfig, prefixes: TokenIds | None
+        self, sources: TokenIds, options: DecodingConfig, prefixes: TokenIds | None, n_best: int
     ) -> list[list[Hypothesis]]:
         """Translates the sentences of a batch."""
 

@@ -81,6 +81,7 @@ class CTranslate2Engine:
         options: DecodingConfig,
         prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
+        n_best: int = 1,
     ) -> list[list[Hypothesis]]:
         """Translates sentences: see `Engine.search`."""
         beam = options.beam_size > 1
@@ -95,7 +96,7 @@ class CTranslate2Engine:
             else [[self._target_tokens[i] for i in prefix] for prefix in prefixes],
             max_batch_size=options.batch_size,
             beam_size=options.beam_size,
-            num_hypotheses=options.n_best,
+            num_hypotheses=n_best,
             length_penalty=options.length_penalty if beam else 0,
             max_decoding_length=max(limits, default=1),
             min_decoding_length=0,

@@ -43,6 +43,7 @@ class Engine(Protocol):
         options: DecodingConfig,
         prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
+        n_best: int = 1,
     ) -> list[list[Hypothesis]]:
         """Translates sentences of token ids.
 
@@ -51,6 +52,7 @@ class Engine(Protocol):
             options: The search options.
             prefixes: The first tokens of each translation.
             progress: Called with the number of sentences of each batch that is done.
+            n_best: Number of hypotheses of each sentence, at most `beam_size`.
 
         Returns:
             For each sentence its `n_best` hypotheses, the best first.

@@ -99,7 +99,7 @@ class KerasEngine(BatchedEngine):
         self.end_id = end_id
         self._search = _compile(model, start_id, end_id)
 
-    def _search_batch(self, sources, options, prefixes):
+    def _search_batch(self, sources, options, prefixes, n_best):
         if options.beam_size > 1 or prefixes:
             setting = "prefixes" if prefixes else f"decoding.beam_size={options.beam_size}"
             raise ConfigError(

@@ -56,10 +56,11 @@ class NumpyEngine(BatchedEngine):
         options: DecodingConfig,
         prefixes: TokenIds | None = None,
         progress: Callable[[int], object] | None = None,
+        n_best: int = 1,
     ) -> list[list[Hypothesis]]:
         """Translates sentences: see `Engine.search`."""
         with _blas().limit(limits=1, user_api="blas"):
-            return super().search(sources, options, prefixes, progress)
+            return super().search(sources, options, prefixes, progress, n_best)
 
     def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:
         """Returns the attention scores of given translations: see `Engine.attend`."""
@@ -73,7 +74,7 @@ class NumpyEngine(BatchedEngine):
         _, scores = self.model(pad(sources), pad(target_inputs))
         return {kind: np.stack(layers, axis=1) for kind, layers in scores.items()}
 
-    def _search_batch(self, sources, options, prefixes):
+    def _search_batch(self, sources, options, prefixes, n_best):
         """Translates the sentences of a batch, one token per step."""
         model, beam, count = self.model, options.beam_size, len(sources)
         limits = [
@@ -86,8 +87,8 @@ class NumpyEngine(BatchedEngine):
         cross_cache = model.cross_attention_cache(encoded)
         cache = model.new_cache(count, max(limits) * beam)
         table = position_table(max(limits), model.target_embedding)
-        kind = Greedy if beam == 1 else Beam
-        search = kind(options, self.end_id, limits, prefixes)
+        arguments = options, self.end_id, limits, prefixes
+        search = Greedy(*arguments) if beam == 1 else Beam(*arguments, n_best)
 
         found: list[list[Hypothesis]] = [[] for _ in sources]
         sentences = np.arange(count)  # the index of each row's sentence

@@ -103,11 +103,14 @@ class Beam(Greedy):
     The score of a hypothesis Y is log P(Y|X) / lp(Y) with lp(Y) = ((5 + |Y|) / 6)^α, where α is
     the length penalty and |Y| counts the end token (Wu et al. 2016, equation 14).
 
-    The arguments are those of `Greedy`.
+    Args:
+        options, end_id, limits, prefixes: As in `Greedy`.
+        n_best: Number of hypotheses to return, at most `beam_size`.
     """
 
-    def __init__(self, options, end_id, limits, prefixes):
+    def __init__(self, options, end_id, limits, prefixes, n_best=1):
         super().__init__(options, end_id, limits, prefixes)
+        self.n_best = n_best
         self.totals = np.full((len(limits), options.beam_size), NEG_INF)  # log-probabilities
         # All hypotheses are equal at first, so all but one are ruled out.
         self.totals[:, 0] = 0
@@ -136,7 +139,7 @@ class Beam(Greedy):
         self.log_probs = _extend(self.log_probs, parent, log_prob)
         # The search is over when no unfinished hypothesis can overtake the n-th best finished one.
         best_possible_score = self.totals[:, 0] / self._length_penalty(self.limits)
-        n = self.options.n_best
+        n = self.n_best
         nth_score = [best[n - 1].score if len(best) >= n else NEG_INF for best in self.finished]
         decided = np.array(nth_score) >= best_possible_score
         return token, parent, decided | (self.position >= self.limits)
@@ -166,7 +169,7 @@ class Beam(Greedy):
             )
             if total > NEG_INF / 2
         ]
-        return (self.finished[row] + cut)[: self.options.n_best]
+        return (self.finished[row] + cut)[: self.n_best]
 
     def keep(self, rows):
         super().keep(rows)

@@ -333,7 +333,7 @@ class Trainer:
             if make_translator is not None and self.group.is_main:
                 translator = make_translator()
                 metrics |= score_translations(translator, self.corpus.validation, metric)
-                translations = translator.translate(self.samples, n_best=1)
+                translations = translator.translate(self.samples)
                 samples = list(zip(self.samples, translations, strict=True))
             row |= {f"val_{name}": value for name, value in metrics.items()}
             self._save_weights(LAST_WEIGHTS)

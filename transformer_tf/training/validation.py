@@ -18,8 +18,8 @@ NUM_TRANSLATIONS = 200  # scored at each validation, unless they choose the best
 class SampleTranslator(Protocol):
     """The method of a translator that a validation uses."""
 
-    def translate(self, texts: Sequence[str], *, n_best: int) -> list[str]:
-        """Translates sentences; `n_best` is 1, for one translation each."""
+    def translate(self, texts: Sequence[str]) -> list[str]:
+        """Translates sentences."""
 
 
 def evaluate(training_model: keras.Model, stream: BatchStream) -> dict[str, float]:
@@ -56,6 +56,6 @@ def score_translations(
     """
     count = NUM_TRANSLATIONS if best_metric == "perplexity" else len(pairs)
     chosen = evenly_spaced(pairs, count)
-    translations = translator.translate([source for source, _ in chosen], n_best=1)
+    translations = translator.translate([source for source, _ in chosen])
     scores = score(translations, [target for _, target in chosen])
     return {"bleu": scores.bleu, "chrf": scores.chrf}
