@@ -6,7 +6,6 @@ from transformer_tf.plots import (
     plot_learning_curves,
     plot_positional_encoding,
     plot_schedule,
-    save_figure,
 )
 
 
@@ -21,15 +20,6 @@ def test_positional_encoding_shows_its_values(random):
     np.testing.assert_allclose(np.diagonal(likeness), 1)
     expected = encoding[2] @ encoding[5] / np.linalg.norm(encoding[2]) / np.linalg.norm(encoding[5])
     assert likeness[2, 5] == pytest.approx(expected)
-
-
-def test_both_diagrams_can_be_saved(random, tmp_path):
-    for name, figure in (
-        ("positions.png", plot_positional_encoding(random.uniform(-1, 1, (7, 6)))),
-        ("schedule.svg", plot_schedule({"a": [0.1, 0.2]})),
-    ):
-        save_figure(figure, tmp_path / name)
-        assert (tmp_path / name).stat().st_size > 5000
 
 
 def test_schedule_begins_at_step_one():

@@ -40,27 +40,11 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch, step):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_interruption_leaves_the_old_file(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-    with pytest.raises(KeyboardInterrupt), atomic_write(path) as partial:
-        partial.write_bytes(b"ne")
-        raise KeyboardInterrupt
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_an_error_without_a_number_keeps_its_message(tmp_path):
     # h5py raises OSError without errno and strerror.
     with pytest.raises(OSError, match="unable to lock") as caught, atomic_write(tmp_path / "file"):
         raise OSError("unable to\nlock")
     assert caught.value.strerror == "unable to lock"
-
-
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught:
-        atomic_write_bytes(tmp_path / "none" / "file", b"new")
-    assert caught.value.filename == str(tmp_path / "none" / "file")
 
 
 def test_partial_files_of_killed_processes_are_removed(tmp_path):

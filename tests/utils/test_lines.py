@@ -7,7 +7,6 @@ import pytest
 from transformer_tf.errors import DataError
 from transformer_tf.utils.lines import (
     LineWriter,
-    blocks,
     iterate_lines,
     read_lines,
     split_lines,
@@ -28,13 +27,6 @@ from transformer_tf.utils.lines import (
 )
 def test_lines(content, lines):
     assert split_lines(content, "x") == lines
-
-
-def test_latin_1_is_named_with_its_line(tmp_path):
-    path = tmp_path / "latin.txt"
-    path.write_bytes(b"fine\nsch\xf6n\n")
-    with pytest.raises(DataError, match=r"latin.txt: line 2 is not UTF-8 \(byte 0xf6\).*iconv"):
-        read_lines(path)
 
 
 def test_missing_files(tmp_path):
@@ -62,13 +54,8 @@ def test_lines_of_a_stream_are_read_lazily():
     lines = iterate_lines(stream, "somewhere")
     assert next(lines) == "eins"
     assert next(lines) == "zwei"
-    with pytest.raises(DataError, match="somewhere: line 3 is not UTF-8"):
+    with pytest.raises(DataError, match=r"somewhere: line 3 .*0xfc.*iconv"):
         next(lines)
-
-
-def test_blocks():
-    assert list(blocks("abcdefg", 3)) == [["a", "b", "c"], ["d", "e", "f"], ["g"]]
-    assert list(blocks("", 3)) == []
 
 
 def test_a_writer_replaces_a_file(tmp_path):
