@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.augmentation import Augmenter, augment, main, shared_numbers
+from tools.augmentation import Augmenter, augment, main
 from transformer_tf.config import load_config
-from transformer_tf.text import symbols
 from transformer_tf.text.corpora.cleaning import fold
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.utils.lines import read_lines
@@ -55,16 +54,6 @@ def test_a_misspelt_source_differs_in_one_word_that_is_no_name(augmenter):
     assert {"livse", "lies", "livves"} & seen and len(seen) > 15
 
 
-def test_joined_pairs_have_the_same_order_on_both_sides(augmenter):
-    for source, target in several(augmenter.join):
-        rest, other = source, target
-        for _ in range(4):
-            for a, b in PAIRS:
-                if rest.startswith(a) and other.startswith(b):
-                    rest, other = rest[len(a) :].strip(), other[len(b) :].strip()
-        assert (rest, other) == ("", "")
-
-
 @pytest.mark.parametrize("kind", ["rename", "address"])
 def test_a_name_is_replaced_alike_on_both_sides(augmenter, kind):
     variants = several(getattr(augmenter, kind))
@@ -90,26 +79,11 @@ def test_numbers_change_alike(augmenter):
             assert hour < 24 and minute < 60
 
 
-def test_numbers_that_both_sides_share():
-    assert shared_numbers("3 of 12, 3", "3 von 12, 3") == ["12", "3"]
-    assert shared_numbers("1.5 km", "1,5 km") == []
-    assert shared_numbers("1 of 2", "1 von 2") == []
-    assert shared_numbers("none", "keine") == []
-
-
 def test_as_many_variants_as_wanted():
     found = list(augment(PAIRS, 3.0, seed=1))
     assert len(found) == 3 * len(PAIRS)
     assert found == list(augment(PAIRS, 3.0, seed=1))
     assert found != list(augment(PAIRS, 3.0, seed=2))
-
-
-def test_pairs_without_variants(monkeypatch):
-    """The search for variants ends after a fixed number of trials."""
-    tagged = [(f"{symbols.TAGS[0]} {source}", target) for source, target in PAIRS]
-    assert list(augment(tagged, 2.0, seed=1)) == []
-    monkeypatch.setattr(Augmenter, "draw", lambda self: None)
-    assert list(augment(PAIRS, 5.0, seed=0)) == []
 
 
 def test_the_command_writes_a_file_for_a_mix(tmp_path, monkeypatch):

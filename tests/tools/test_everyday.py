@@ -6,21 +6,11 @@ import pytest
 
 from tools.everyday import WRITTEN_FILES, value_pairs, written_pairs
 from tools.everyday.__main__ import main
-from tools.everyday.misspellings import MISSPELLINGS, misspelt_pairs
 from tools.everyday.templates import TEMPLATES
-from tools.everyday.words import NOUNS, find_genders, gender_of, rare_words, word_pairs
+from tools.everyday.words import NOUNS, rare_words, word_pairs
 from transformer_tf.text.corpora.cleaning import fold
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_value_pairs_are_distinct_and_repeatable():
-    pairs = list(value_pairs(2_000))
-    assert len(set(pairs)) == len(pairs) > 1_500
-    assert pairs == list(value_pairs(2_000))
-    assert not any(
-        "{" in side or not side[0].isupper() for pair in pairs for side in pair if side[0].isalpha()
-    )
 
 
 @pytest.mark.parametrize(
@@ -75,21 +65,6 @@ def test_no_sentence_of_the_challenge_is_trained():
     assert not challenge & trained
 
 
-GERMAN = [
-    "Ich sehe eine Maschine.",
-    "Das Haus hat einen Boden.",
-    "Wo ist das Haus?",
-    "Der Hund bellt.",
-]
-
-
-def test_genders_are_learned_from_articles_and_last_parts():
-    genders = find_genders(GERMAN)
-    assert genders == {"Maschine": "f", "Boden": "m", "Haus": "n"}
-    compounds = ("Spülmaschine", "Dachboden", "Hochhaus", "Zeitung", "Hund")
-    assert [gender_of(noun, genders) for noun in compounds] == ["f", "m", "n", "f", None]
-
-
 def test_rare_words_are_used_and_not_yet_trained():
     dictionary = [
         ("dishwasher", "Tellerwäscher"),
@@ -114,26 +89,6 @@ def test_words_in_sentences():
     assert nouns["The dishwasher is over there."] == "Die Spülmaschine ist da drüben."
     attic = dict(word_pairs([("attic", "Dachboden")], {"Boden": "m"}, per_word=len(NOUNS)))
     assert attic["I need an attic."] == "Ich brauche einen Dachboden."
-
-
-def test_misspellings_are_put_into_sentences_and_spread_over_words():
-    pairs = [("You received it.", "Du hast es bekommen."), ("Wait!", "Warte!")] * 4
-    made = list(misspelt_pairs(pairs, per_spelling=1))
-    assert {target for _, target in made} == {"Du hast es bekommen."}
-    spellings = {source for source, _ in made}
-    assert spellings <= {
-        "U received it.",
-        "Yuo received it.",
-        "You recieved it.",
-        "You receved it.",
-    }
-    assert len(spellings) == len(made) > 1
-
-
-def test_no_misspelling_is_its_own_word():
-    for word, spellings in MISSPELLINGS.items():
-        assert word not in spellings
-        assert len(set(spellings)) == len(spellings)
 
 
 def test_the_command_writes_all_files(tmp_path, monkeypatch):
@@ -162,10 +117,3 @@ def test_the_command_writes_all_files(tmp_path, monkeypatch):
         "words.tsv",
         "misspelt.tsv",
     }
-
-
-def test_texts_belong_together(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["everyday", "out", "--pairs", "pairs.tsv"])
-    with pytest.raises(SystemExit):
-        main()
-    assert "belong together" in capsys.readouterr().err
