@@ -72,9 +72,9 @@ SYSTEMS = (
     System("CTranslate2 float32, its default threads", "ctranslate2"),
 )
 WORKLOADS = (
-    Workload("batch 1, greedy", 100, {"batch_size": 1, "beam_size": 1}, True, short=20),
-    Workload("batch 64, greedy", 2000, {"batch_size": 64, "beam_size": 1}),
-    Workload("batch 32, beam 4", 1000, {"batch_size": 32, "beam_size": 4}),
+    Workload("one by one, greedy", 100, {"beam_size": 1}, True, short=20),
+    Workload("batches of 64, greedy", 2000, {"beam_size": 1}),
+    Workload("batches of 64, beam 4", 1000, {"beam_size": 4}),
 )
 
 

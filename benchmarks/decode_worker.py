@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_tf.config import DecodingConfig, load_saved_config
+from transformer_tf.decoding.hypothesis import BATCH_SIZE
 
 Sentences = list[list[int]]
 Translate = Callable[[Sentences, DecodingConfig], int]
@@ -58,7 +59,7 @@ def ctranslate2(folder: Path, threads: int) -> Translate:
     def translate(sentences: Sentences, options: DecodingConfig) -> int:
         results = translator.translate_batch(
             [[names[i] for i in sentence] for sentence in sentences],
-            max_batch_size=options.batch_size,
+            max_batch_size=BATCH_SIZE,
             beam_size=options.beam_size,
             length_penalty=options.length_penalty if options.beam_size > 1 else 0,
             max_decoding_length=options.max_length,

@@ -9,13 +9,14 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
 from tests.test_numpy_transformer import KINDS, to_numpy
 from transformer_tf.config import DecodingConfig
+from transformer_tf.decoding import numpy_engine
 from transformer_tf.decoding.keras_engine import KerasEngine
 from transformer_tf.decoding.numpy_engine import NumpyEngine
 from transformer_tf.errors import ConfigError
 from transformer_tf.text.batching.batches import pad
 
 START, END = TARGET_VOCAB - 2, TARGET_VOCAB - 1
-GREEDY = DecodingConfig(batch_size=5, max_length=19)
+GREEDY = DecodingConfig(max_length=19)
 BEAM = dataclasses.replace(GREEDY, beam_size=3)
 PREFIXES = [[[3, 4], [], [5], [2, 2, 7, 1]][n % 4] for n in range(23)]
 SLOW = ("the paper's", "pre-norm, target tied")
@@ -117,13 +118,14 @@ def test_the_keras_engine_has_neither_beam_nor_prefixes(engines, options, prefix
 
 
 @pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
-def test_the_size_of_a_batch_changes_nothing(engines, options):
+def test_the_size_of_a_batch_changes_nothing(engines, options, monkeypatch):
     _, engine = engines
     n_best = options.beam_size
     single = [engine.search([source], options, n_best=n_best)[0] for source in sentences()]
-    for batch_size in (2, 23):
-        changed = dataclasses.replace(options, batch_size=batch_size)
-        assert_same(engine.search(sentences(), changed, n_best=n_best), single)
+    for batch_size in (2, 5, 23):
+        monkeypatch.setattr(numpy_engine, "MIN_BATCH_SIZE", batch_size)
+        monkeypatch.setattr(numpy_engine, "BATCH_SIZE", batch_size)
+        assert_same(engine.search(sentences(), options, n_best=n_best), single)
 
 
 def test_attention_equals_that_of_the_keras_engine(engines):
@@ -181,7 +183,7 @@ def test_a_search_has_one_blas_thread(engines):
     during = []
     with threadpool_limits(3, user_api="blas"):
         before = blas_threads()
-        engines[1].search(sentences(), GREEDY, progress=lambda _: during.append(blas_threads()))
+        engines[1].search(sentences(65), GREEDY, progress=lambda _: during.append(blas_threads()))
         assert blas_threads() == before
     assert len(during) > 1
     assert all(set(threads) == {1} for threads in during)

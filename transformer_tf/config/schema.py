@@ -237,7 +237,6 @@ class AlignmentHeads(Section, name="decoding.alignment"):
 class DecodingConfig(Section, name="decoding"):
     """The search for translations."""
 
-    batch_size: PositiveInt = key(64, "Number of sentences to translate at a time.")
     beam_size: PositiveInt = key(1, "Number of hypotheses in beam search; 1 is greedy search.")
     length_penalty: NonNegativeFloat = key(
         0.6,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from transformer_tf.decoding.hypothesis import Hypothesis, TokenIds
+from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis, TokenIds
 from transformer_tf.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class BatchedEngine(abc.ABC):
 
         # The longest first, so that the last batch to finish is a short one.
         order = sorted(range(len(sources)), key=lambda index: len(sources[index]), reverse=True)
-        batches = _split(order, self._batch_size(options, len(sources)))
+        batches = _split(order, self._batch_size(len(sources)))
         if len(batches) == 1:  # without a thread, so that Ctrl-C stops it at once
             run(batches[0])
         else:
@@ -90,9 +90,9 @@ class BatchedEngine(abc.ABC):
                 }
         return found
 
-    def _batch_size(self, options: DecodingConfig, count: int) -> int:
+    def _batch_size(self, count: int) -> int:
         """Returns the number of sentences in a batch, for a search of `count` sentences."""
-        return options.batch_size
+        return BATCH_SIZE
 
     @abc.abstractmethod
     def _search_batch(

@@ -9,7 +9,7 @@ import numpy as np
 
 from transformer_tf.checkpoint import CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL
 from transformer_tf.config import Config, DecodingConfig, load_saved_config
-from transformer_tf.decoding.hypothesis import Hypothesis, TokenIds
+from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis, TokenIds
 from transformer_tf.errors import CheckpointError, TransformerTFError
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.startup import available_cpus, command_line
@@ -94,7 +94,7 @@ class CTranslate2Engine:
             None
             if prefixes is None
             else [[self._target_tokens[i] for i in prefix] for prefix in prefixes],
-            max_batch_size=options.batch_size,
+            max_batch_size=BATCH_SIZE,
             beam_size=options.beam_size,
             num_hypotheses=n_best,
             length_penalty=options.length_penalty if beam else 0,

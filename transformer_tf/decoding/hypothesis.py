@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from transformer_tf.config import DecodingConfig
 
 TokenIds = Sequence[Sequence[int]]
+BATCH_SIZE = 64  # sentences to translate at a time
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from keras import ops
 
 from transformer_tf.decoding.batched import BatchedEngine
-from transformer_tf.decoding.hypothesis import Hypothesis
+from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis
 from transformer_tf.errors import ConfigError
 from transformer_tf.text.batching.batches import pad
 from transformer_tf.transformer import Transformer
@@ -108,7 +108,7 @@ class KerasEngine(BatchedEngine):
         count, longest = len(sources), max(map(len, sources))
         source_len = -(-longest // SOURCE_MULTIPLE) * SOURCE_MULTIPLE
         source_len = min(source_len, self.num_positions or source_len)
-        padding = (options.batch_size if count > 1 else 1) - count
+        padding = (BATCH_SIZE if count > 1 else 1) - count
         limits = [options.limit(len(source)) for source in sources] + [1] * padding
         found = self._search(
             pad([*sources, *[sources[0]] * padding], source_len),

@@ -10,7 +10,7 @@ import numpy as np
 
 from transformer_tf.config.schema import DecodingConfig
 from transformer_tf.decoding.batched import BatchedEngine
-from transformer_tf.decoding.hypothesis import Hypothesis, TokenIds
+from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis, TokenIds
 from transformer_tf.decoding.numpy_search import Beam, Greedy
 from transformer_tf.numpy_transformer import NumpyTransformer, position_table
 from transformer_tf.text.batching.batches import pad
@@ -67,8 +67,8 @@ class NumpyEngine(BatchedEngine):
         with _blas().limit(limits=1, user_api="blas"):
             return super().attend(sources, target_inputs)
 
-    def _batch_size(self, options, count):
-        return min(options.batch_size, max(MIN_BATCH_SIZE, -(-count // self.workers)))
+    def _batch_size(self, count):
+        return min(BATCH_SIZE, max(MIN_BATCH_SIZE, -(-count // self.workers)))
 
     def _attend_batch(self, sources, target_inputs):
         _, scores = self.model(pad(sources), pad(target_inputs))
