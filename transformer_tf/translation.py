@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import Segment
 from transformer_tf.text.slots import fill
-from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 T = TypeVar("T")
-Step = Callable[[str, Segment], str]
-"""A step from the decoded tokens of a translation to its text."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,24 +35,12 @@ class Translation:
     alignment: list[tuple[int, int]] | None = None
 
 
-def fill_slots(text: str, segment: Segment) -> str:
-    """Writes the values of the source in their slots."""
-    return fill(text, segment.target_values)
+def finished_text(decoded: str, segment: Segment) -> str:
+    """Writes the values of the source in their slots, and a text in capitals in capitals.
 
-
-def to_one_line(text: str, segment: Segment) -> str:
-    """Normalizes the text. Byte tokens can spell a line break, but a translation is one line."""
-    return normalize_text(text)
-
-
-def restore_spelling(tokenizer: Tokenizer, text: str, segment: Segment) -> str:
-    """Restores the capitals and digits that an official BPEmb model does not write."""
-    return tokenizer.restore(text, segment.text)
-
-
-def restore_capitals(text: str, segment: Segment) -> str:
-    """Writes the translation of a text in capitals in capitals."""
-    return segment.restore_case(text)
+    Byte tokens can spell a line break, but a translation is one line.
+    """
+    return segment.restore_case(normalize_text(fill(decoded, segment.target_values)))
 
 
 def join_translations(

@@ -23,15 +23,7 @@ from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import Segment, list_of_strings, read_segments
 from transformer_tf.text.slots import Slots, keeps_slots, make_slots
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
-from transformer_tf.translation import (
-    Step,
-    Translation,
-    fill_slots,
-    join_translations,
-    restore_capitals,
-    restore_spelling,
-    to_one_line,
-)
+from transformer_tf.translation import Translation, finished_text, join_translations
 from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.startup import import_keras_quietly
 from transformer_tf.weights import model_weights
@@ -418,10 +410,6 @@ class Translator:
         alignment: bool = False,
     ) -> list[list[Translation]]:
         """Converts the hypotheses of each segment to translations."""
-        steps: list[Step] = [fill_slots, to_one_line]
-        if options.restore:
-            steps.append(functools.partial(restore_spelling, self.target_tokenizer))
-        steps.append(restore_capitals)
         pairs = [
             (segment.source_ids, hypothesis.ids)
             for segment, hypotheses in zip(segments, found, strict=True)
@@ -430,7 +418,7 @@ class Translator:
         scores = self._cross_attention(pairs) if alignment else None
         written = []
         for segment, hypotheses in zip(segments, found, strict=True):
-            written.append([self._translation(segment, ids, steps) for ids in hypotheses])
+            written.append([self._translation(segment, ids) for ids in hypotheses])
             if scores is not None:
                 written[-1] = [
                     self._aligned(translation, segment, next(scores), options.alignment)
@@ -438,14 +426,9 @@ class Translator:
                 ]
         return written
 
-    def _translation(
-        self, segment: Segment, hypothesis: Hypothesis, steps: Iterable[Step]
-    ) -> Translation:
-        text = self.target_tokenizer.decode(hypothesis.ids)
-        for step in steps:
-            text = step(text, segment)
+    def _translation(self, segment: Segment, hypothesis: Hypothesis) -> Translation:
         return Translation(
-            text,
+            finished_text(self.target_tokenizer.decode(hypothesis.ids), segment),
             self.target_tokenizer.tokens(hypothesis.ids, segment.target_values),
             hypothesis.score,
             hypothesis.log_prob,

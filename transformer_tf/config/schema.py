@@ -251,12 +251,6 @@ class DecodingConfig(Section, name="decoding"):
         "The cross-attention heads that align words, such as `{layer: 3, heads: [1, 5]}`; by "
         "default the mean of the last layer's heads. `benchmark.py alignment` finds the best.",
     )
-    restore: bool = key(
-        True,
-        "Whether to restore capitals and digits in the translations of `bpemb` models, which are "
-        "in lower case with every digit a 0. A truecaser restores the capitals, the source the "
-        "digits.",
-    )
     split_sentences: bool = key(False, "Whether to translate the sentences of a text one by one.")
 
     def limit(self, source_length: int, prefix_length: int = 0) -> int:

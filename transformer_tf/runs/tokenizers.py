@@ -15,7 +15,6 @@ from transformer_tf.config import DataConfig, TokenizerConfig
 from transformer_tf.text.corpora.corpus import Corpus, tag_names
 from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.text.slots import learn_known_words
-from transformer_tf.text.tokenization.restoring import Truecaser
 from transformer_tf.text.tokenization.tokenizer import (
     Tokenizer,
     auto_vocab_size,
@@ -38,7 +37,7 @@ def make_tokenizers(
     Args:
         settings: The section `tokenizer` of the configuration.
         data: The section `data`.
-        corpus: The corpus. New tokenizers learn sub-words, capitals and known words from it.
+        corpus: The corpus. New tokenizers learn sub-words and known words from it.
         folder: The folder to write trained models to.
         start_from: The checkpoint to take the tokenizers from, or None.
 
@@ -70,7 +69,6 @@ def _new_tokenizers(
         size, directory = int(settings.vocab_size), data_directory(data)
         source = Tokenizer.official(data.source_language, size, directory)
         target = Tokenizer.official(data.target_language, size, directory)
-        target.truecaser = Truecaser.learn(targets)
         return source, target
     (folder / TOKENIZER_FOLDER).mkdir(parents=True, exist_ok=True)
     tags = tag_names(data)

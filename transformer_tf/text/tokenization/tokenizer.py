@@ -17,7 +17,6 @@ import sentencepiece
 from transformer_tf.errors import ConfigError, DataError, one_line
 from transformer_tf.text import symbols
 from transformer_tf.text.slots import load_words, save_words
-from transformer_tf.text.tokenization.restoring import Truecaser, restore
 from transformer_tf.utils.files import atomic_write_bytes
 
 MAX_TRAINING_SENTENCES = 1_000_000
@@ -47,7 +46,6 @@ class Tokenizer:
         model_file: A SentencePiece model.
         lowercase: Whether text is prepared as for the official BPEmb models: in lower case, with
             every digit a 0.
-        truecaser: Restores the capitals that `lowercase` removes.
         tags: The names of the source tags of the training data, such as `["bt"]`.
         known_words: The words of the training sources, if unknown names become slots.
 
@@ -66,13 +64,11 @@ class Tokenizer:
         self,
         model_file: Path,
         lowercase: bool = False,
-        truecaser: Truecaser | None = None,
         tags: Sequence[str] = (),
         known_words: frozenset[str] | None = None,
     ):
         self.model_file = Path(model_file)
         self.lowercase = lowercase
-        self.truecaser = truecaser
         self.tags = tuple(tags)
         self.known_words = known_words
         self.processor = sentencepiece.SentencePieceProcessor()
@@ -215,18 +211,6 @@ class Tokenizer:
         pieces = [i for i in map(int, ids) if i not in left_out]
         return self.processor.decode_ids([0 if i == self.unk_id else i for i in pieces])
 
-    def restore(self, text: str, source: str) -> str:
-        """Restores the capitals and digits that `lowercase` removes.
-
-        Args:
-            text: A translation.
-            source: The sentence that was translated; digits are copied from it.
-
-        Returns:
-            The text with capitals and digits, or the same text if the tokenizer keeps both.
-        """
-        return restore(text, source, self.truecaser) if self.lowercase else text
-
     def tokens(self, ids: Iterable[int], values: Sequence[str] = ()) -> list[str]:
         """Returns a label for each id, with a leading `▁` where a word begins.
 
@@ -250,7 +234,7 @@ class Tokenizer:
         return hashlib.sha256(self.content + bytes([self.lowercase])).digest()
 
     def save(self, path: Path) -> None:
-        """Writes the model, its settings and the truecaser, if there is one.
+        """Writes the model, its settings and the known words, if there are any.
 
         Args:
             path: Where the model goes, such as `source.model`. The other files have the same name
@@ -267,8 +251,6 @@ class Tokenizer:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             atomic_write_bytes(path, self.content)
-            if self.truecaser:
-                self.truecaser.save(path.with_suffix(".truecase.json"))
             if self.known_words is not None:
                 save_words(self.known_words, path.with_suffix(".words.txt"))
             atomic_write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
@@ -294,9 +276,6 @@ class Tokenizer:
         tokenizer = cls(path, lowercase, tags=tags)
         if hashlib.sha256(tokenizer.content).hexdigest() != sha256:
             raise DataError(f"{path} is not the model that {settings_file} names")
-        truecase_file = path.with_suffix(".truecase.json")
-        if truecase_file.exists():
-            tokenizer.truecaser = Truecaser.load(truecase_file)
         words_file = path.with_suffix(".words.txt")
         if words_file.exists():
             tokenizer.known_words = load_words(words_file)
