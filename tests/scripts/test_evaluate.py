@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from transformer_tf.translator import Translator
-
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "evaluate.py"
 SOURCES = "I see 3 red cars.\nA tree.\n"
 REFERENCES = "Ich sehe 3 rote Autos.\nEin Baum.\n"
@@ -64,15 +62,3 @@ def test_errors_are_one_line(run, tmp_path, arguments, status, message):
     found, out, err = run(*arguments)
     assert (found, out) == (status, "")
     assert message in err.splitlines()[-1]
-
-
-def test_a_missing_package_is_named_before_the_work(run, monkeypatch):
-    from transformer_tf.evaluation import scores as scoring
-
-    monkeypatch.setattr(scoring, "find_spec", lambda name: None)
-    monkeypatch.setattr(Translator, "search", lambda *_, **__: pytest.fail("work was begun"))
-    status, out, err = run(*FILES, "--moses")
-    assert (status, out) == (1, "")
-    assert err == (
-        "error: BLEU over Moses tokens needs sacremoses: python -m pip install sacremoses\n"
-    )

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from transformer_tf.commands import new_parser
 from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
-from transformer_tf.config import load_saved_config
 from transformer_tf.errors import DataError
 from transformer_tf.utils.startup import run_command
 
@@ -31,11 +30,6 @@ def parse_arguments() -> argparse.Namespace:
         "--reference", type=Path, metavar="FILE", help="their reference translations"
     )
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
-    parser.add_argument(
-        "--moses",
-        action="store_true",
-        help="add BLEU over lower-cased Moses tokens, as some papers report it",
-    )
     parser.add_argument("--json", action="store_true", help="write one JSON object")
     parser.add_argument(
         "--worst",
@@ -86,17 +80,12 @@ def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, s
 def main() -> None:
     """Scores a translator."""
     arguments = parse_arguments()
-    from transformer_tf.evaluation.scores import check_moses
-
-    if arguments.moses:
-        check_moses()
     (folder,) = chosen_checkpoints(arguments)
     pairs = read_pairs(arguments, folder)
     from transformer_tf.evaluation.report import report
     from transformer_tf.translator import Translator
 
     translator = Translator.load(folder, arguments.overrides)
-    target_language = load_saved_config(folder / "config.yaml").data.target_language
     sources, references = zip(*pairs, strict=True)
     found = report(
         translator,
@@ -105,7 +94,6 @@ def main() -> None:
         arguments.lowercase,
         arguments.resamples,
         arguments.worst,
-        target_language if arguments.moses else None,
         progress=True,
     )
     if arguments.json:

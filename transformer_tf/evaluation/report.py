@@ -14,7 +14,6 @@ from transformer_tf.evaluation.scores import (
     score_all,
     score_by_length,
     score_sentences,
-    score_tokenized,
 )
 from transformer_tf.translator import Translator
 from transformer_tf.utils.files import atomic_write_bytes
@@ -69,7 +68,6 @@ def report(
     lowercase: bool = False,
     resamples: int = 1000,
     worst: int = 10,
-    moses: str | None = None,
     progress: bool = False,
 ) -> Report:
     """Translates sentences and scores the translations by every metric.
@@ -81,7 +79,6 @@ def report(
         lowercase: Whether to ignore case.
         resamples: Number of bootstrap samples behind each confidence interval; 0 for none.
         worst: Number of sentences with the lowest chrF to list.
-        moses: The target language, to add BLEU over Moses tokens; None to leave it out.
         progress: Whether to show a progress bar on stderr.
 
     Raises:
@@ -93,14 +90,11 @@ def report(
     texts = [translation.text for translation in translations]
     by_sentence = score_sentences(texts, references, lowercase)
     order = sorted(range(len(texts)), key=lambda index: by_sentence[index])
-    metrics = score_all(texts, references, lowercase, resamples)
-    if moses:
-        metrics.append(score_tokenized(texts, references, moses))
     return Report(
         sentences=len(texts),
         seconds=seconds,
         tokens=sum(len(translation.tokens) for translation in translations),
-        metrics=metrics,
+        metrics=score_all(texts, references, lowercase, resamples),
         lengths=score_by_length(sources, texts, references, lowercase),
         worst=[
             {

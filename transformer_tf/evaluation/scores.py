@@ -5,12 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF, TER
-
-from transformer_tf.errors import ConfigError
 
 # The upper bounds of the length ranges, in source words.
 LENGTHS = (5, 10, 15, 20, 30)
@@ -51,7 +48,7 @@ class Metric:
     """A score with its confidence interval.
 
     Attributes:
-        name: `BLEU`, `chrF`, `chrF++`, `TER`, or `tokens` for BLEU over Moses tokens.
+        name: `BLEU`, `chrF`, `chrF++` or `TER`.
         score: From 0 to 100; lower TER is better, and it can exceed 100.
         interval: Half the width of its 95 % confidence interval, by resampling the sentences;
             None if it was not requested, or there are too few sentences.
@@ -105,50 +102,6 @@ def score_all(
             signature = str(metric.get_signature())
         metrics.append(Metric(name, float(result.score), interval, signature))
     return metrics
-
-
-def check_moses() -> None:
-    """Checks that `score_tokenized` has its library, before a long translation starts.
-
-    Raises:
-        ConfigError: If sacremoses is not installed.
-    """
-    if find_spec("sacremoses") is None:
-        raise ConfigError(
-            "BLEU over Moses tokens needs sacremoses: python -m pip install sacremoses"
-        )
-
-
-def score_tokenized(
-    translations: Sequence[str], references: Sequence[str], language: str
-) -> Metric:
-    """Computes BLEU over lower-cased, normalized Moses tokens, as papers before sacreBLEU did.
-
-    Use it only to compare with such papers: it depends on the tokenizer and ignores case.
-
-    Args:
-        translations: The translations.
-        references: Their references, in the same order.
-        language: Two-letter code of the language, whose rules the tokenizer applies.
-
-    Raises:
-        ConfigError: If sacremoses is not installed.
-        ValueError: If translations and references differ in number, or there are none.
-    """
-    _check(translations, references)
-    check_moses()
-    import sacremoses
-
-    normalizer = sacremoses.MosesPunctNormalizer(language)
-    tokenizer = sacremoses.MosesTokenizer(language)
-    said, wanted = (
-        [tokenizer.tokenize(normalizer.normalize(line.lower()), return_str=True) for line in side]
-        for side in (translations, references)
-    )
-    metric = BLEU(tokenize="none", force=True)
-    result = metric.corpus_score(said, [wanted])
-    signature = str(metric.get_signature()).replace("tok:none", "tok:moses").replace("mixed", "lc")
-    return Metric("tokens", float(result.score), None, f"BLEU over Moses tokens, {signature}")
 
 
 def score_by_length(
