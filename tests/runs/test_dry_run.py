@@ -27,14 +27,11 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):
     with dry_run.scratch_trainer(config) as trainer:
         table, lengths, examples, summary, time = dry_run.report(trainer)
     assert table.split()[:3] == ["pairs", "read", str(len(ENGLISH))]
-    assert "on average, 95 % of them at most" in lengths
-    assert examples.startswith("10 random pairs")
+    assert "source sentence" in lengths and "target sentence" in lengths
     assert examples.count("<start> ▁I ▁s") == examples.count("→ <start> ▁I") == 10
-    assert "100 steps with a validation every 4; the learning rate rises for 10 of 100" in summary
-    assert "0.5 s per step, measured over 20 steps: 0:50 for all 100 steps" in time
-    assert "after about 30 of 100 steps" in time
-    assert "training.max_steps=30 would fit" in time
-    assert "peak memory of this process so far: " in time
+    assert "100 steps with a validation every 4" in summary
+    assert "0.5 s per step" in time and "0:50" in time
+    assert "training.max_steps=30" in time
     assert list(scratch.iterdir()) == []
 
 

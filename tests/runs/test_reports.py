@@ -19,26 +19,6 @@ def test_metrics_as_csv(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["metrics.csv"]
 
 
-def test_a_validation_as_a_table():
-    row = {
-        "step": 1250,
-        "epoch": 2.504,
-        "loss": 3.1234,
-        "val_loss": 2.9,
-        "val_perplexity": 12270.4,
-        "val_accuracy": 0.4567,
-        "val_bleu": 7.04,
-        "val_chrf": 31.0,
-        "learning_rate": 1e-4,
-        "tokens_per_second": 4009.6,
-        "seconds": 77.7,
-    }
-    assert reports.summary_table([row]).splitlines() == [
-        " step  epoch   loss  val. loss  perplexity  accuracy  BLEU  chrF  tokens/s  seconds",
-        "1 250    2.5  3.123      2.900   12 270.40     45.7%   7.0  31.0     4 010       78  best",
-    ]
-
-
 @pytest.mark.parametrize(("metric", "best"), [("perplexity", "20"), ("bleu", "30")])
 def test_the_best_validation_is_marked(metric, best):
     scores = [(9.0, 1.0), (7.0, 1.0), (8.0, 5.0), (7.0, 5.0)]

@@ -201,8 +201,7 @@ def test_an_nan_loss_stops_the_run(data, tmp_path, bad_step, monkeypatch):
                 break_weights(trainer)
 
     add_callback(trainer, Poison())
-    message = rf"nan at step {bad_step} \(epoch 1, batch {bad_step} of.*clip_norm=1"
-    with pytest.raises(TrainingDivergedError, match=message):
+    with pytest.raises(TrainingDivergedError, match=rf"nan at step {bad_step} .*clip_norm=1"):
         trainer.fit()
     assert folder.exists() == (bad_step > 1)
     if folder.exists():

@@ -65,9 +65,9 @@ def plain_metrics(model, inputs, target, smoothing):
     }
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("chunk", [4, 512])
-@pytest.mark.parametrize("tie", ["none", "target"])
+@pytest.mark.parametrize(
+    ("smoothing", "chunk", "tie"), [(0.0, 512, "none"), (0.1, 4, "none"), (0.1, 4, "target")]
+)
 def test_one_step_as_with_logits(batch, smoothing, chunk, tie, monkeypatch):
     """The same step of gradient descent and the same metrics as from all logits."""
     monkeypatch.setattr(chunked_loss, "CHUNK", chunk)
@@ -98,12 +98,11 @@ def test_metrics_are_means_over_tokens_not_batches(batch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["mixed_bfloat16", "mixed_float16"])
-def test_mixed_precision_learns(batch, precision):
-    model = TrainingModel(make_model(dtype=precision))
+def test_mixed_precision_learns(batch):
+    model = TrainingModel(make_model(dtype="mixed_float16"))
     model.compile(keras.optimizers.Adam(0.01))
-    losses = [float(model.train_on_batch(*batch, return_dict=True)["loss"]) for _ in range(60)]
-    assert losses[-1] < losses[0] / 4
+    losses = [float(model.train_on_batch(*batch, return_dict=True)["loss"]) for _ in range(30)]
+    assert losses[-1] < losses[0] / 2
 
 
 def stream(random, rows_multiple=1, weight=None, **options):
@@ -187,8 +186,6 @@ def test_average_by_hand():
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
     progress = Progress()
     average = WeightAverage(0.5, progress)
-    with average.in_place(model):  # without any average yet
-        pass
     for step, value in ((10, 3.0), (20, 7.0)):
         progress.step = step
         model.set_weights([np.array([[value]])])
@@ -197,17 +194,11 @@ def test_average_by_hand():
     with average.in_place(model):
         assert float(ops.convert_to_numpy(model.weights[0])[0, 0]) == pytest.approx(expected)
     assert model.get_weights()[0][0, 0] == 7
-
-
-def test_early_weights_decay_faster():
-    """At step 20 the decay is (1 + 20) / (10 + 20) a step."""
-    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
-    average = WeightAverage(0.999, Progress())
-    for step, value in ((10, 1.0), (20, 0.0)):
-        average.progress.step = step
+    slow = WeightAverage(0.999, progress)  # early weights decay faster: by (1 + 20) / (10 + 20)
+    for progress.step, value in ((10, 1.0), (20, 0.0)):
         model.set_weights([np.array([[value]])])
-        average.update(model)
-    assert average.values[0][0, 0] == pytest.approx(0.7**10, rel=1e-5)
+        slow.update(model)
+    assert slow.values[0][0, 0] == pytest.approx(0.7**INTERVAL, rel=1e-5)
 
 
 def test_the_average_is_updated_every_tenth_step(batch):

@@ -13,13 +13,6 @@ def test_hand_computed_points():
         assert float(schedule(step - 1)) == pytest.approx(expected, rel=1e-5)
 
 
-def test_highest_where_the_warm_up_ends():
-    schedule = TransformerSchedule(d_model=16, warmup_steps=50, scale=2.0)
-    rates = np.array([float(schedule(step)) for step in range(200)])
-    assert rates.argmax() == 49
-    assert rates.max() == pytest.approx(2 * (16 * 50) ** -0.5, rel=1e-5)
-
-
 def test_config_round_trip_inside_an_optimizer():
     optimizer = keras.optimizers.Adam(TransformerSchedule(7, 11, 0.5))
     copy = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
