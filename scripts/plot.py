@@ -3,11 +3,17 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+from matplotlib.figure import Figure
+
 from transformer_tf.commands import new_parser
+from transformer_tf.plots.style import WEIGHT_COLORS, figure_style, new_figure, save_figure
 from transformer_tf.utils.files import FILE_SUFFIXES
 from transformer_tf.utils.startup import import_keras_quietly, run_command
+from transformer_tf.utils.tables import grouped
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -62,14 +68,60 @@ def positive_int(text: str) -> int:
     return number
 
 
+def plot_positional_encoding(encoding: np.ndarray) -> Figure:
+    """Draws a positional encoding and the similarity of its positions.
+
+    Args:
+        encoding: Array `(length, d_model)` with values from -1 to 1.
+
+    Returns:
+        A figure of two panels: the values, and the cosine of the angle between any two positions.
+    """
+    directions = encoding / np.linalg.norm(encoding, axis=-1, keepdims=True)
+    with figure_style():
+        figure = new_figure(11, 4.5)
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        image = left.imshow(encoding, cmap="RdBu", vmin=-1, vmax=1, aspect="auto", origin="lower")
+        left.set(title="Positional encoding", xlabel="dimension", ylabel="position")
+        figure.colorbar(image, ax=left, label="value", pad=0.02).outline.set_visible(False)
+        image = right.imshow(
+            directions @ directions.T, cmap=WEIGHT_COLORS, vmax=1, aspect="auto", origin="lower"
+        )
+        right.set(title="Similarity of two positions", xlabel="position", ylabel="position")
+        bar = figure.colorbar(image, ax=right, label="cosine of their angle", pad=0.02)
+        bar.outline.set_visible(False)
+        figure.draw_without_rendering()
+    return figure
+
+
+def plot_schedule(rates: Mapping[str, np.ndarray]) -> Figure:
+    """Draws learning rates over the steps of a training.
+
+    Args:
+        rates: For each label of the legend, the rate at each step, from step 1 on.
+
+    Returns:
+        A figure with one curve for each label.
+    """
+    with figure_style():
+        figure = new_figure(7, 4)
+        axes = figure.subplots()
+        for label, curve in rates.items():
+            axes.plot(np.arange(1, len(curve) + 1), curve, label=label)
+        axes.set(title="Learning rate", xlabel="step", ylabel="rate", xlim=(0, None))
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter(lambda step, _: grouped(step))
+        axes.grid()
+        axes.legend()
+        figure.draw_without_rendering()
+    return figure
+
+
 def main() -> None:
     """Draws and saves the figure."""
     arguments = parse_arguments()
     import_keras_quietly()
-    import numpy as np
     from keras import ops
-
-    from transformer_tf.plots import plot_positional_encoding, plot_schedule, save_figure
 
     if arguments.kind == "positional":
         from transformer_tf.layers.positional import positional_encoding

@@ -3,6 +3,7 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "plot.py"
@@ -47,3 +48,21 @@ def test_wrong_usage(run, tmp_path, arguments):
     assert (status, out) == (2, "")
     assert "error: " in err
     assert os.listdir(tmp_path) == []
+
+
+def test_the_positional_encoding_and_its_similarity(random):
+    encoding = random.uniform(-1, 1, (7, 6))
+    figure = runpy.run_path(str(SCRIPT))["plot_positional_encoding"](encoding)
+    values, likeness = (axes.images[0].get_array() for axes in figure.axes[:2])
+    np.testing.assert_allclose(values, encoding)
+    np.testing.assert_allclose(np.diagonal(likeness), 1)
+    expected = encoding[2] @ encoding[5] / np.linalg.norm(encoding[2]) / np.linalg.norm(encoding[5])
+    assert likeness[2, 5] == pytest.approx(expected)
+
+
+def test_the_schedule_begins_at_step_one():
+    figure = runpy.run_path(str(SCRIPT))["plot_schedule"]({"a": np.array([0.1, 0.2, 0.3])})
+    (curve,) = figure.axes[0].lines
+    assert curve.get_label() == "a"
+    np.testing.assert_allclose(curve.get_xdata(), [1, 2, 3])
+    np.testing.assert_allclose(curve.get_ydata(), [0.1, 0.2, 0.3])

@@ -26,7 +26,6 @@ MAX_PIXELS = 100_000_000  # 400 MB while drawing
 
 INK, MUTED, HAIRLINE = "#1b2733", "#6b7785", "#d9dee4"
 WEIGHT_COLORS = "Blues"  # white is 0, dark blue the maximum
-SIGNED_COLORS = "RdBu"  # white is 0
 TITLE_SIZE, SUBTITLE_SIZE = 13.0, 10.0
 
 # matplotlib draws each character with the first of these families that has it.
