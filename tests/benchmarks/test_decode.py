@@ -2,8 +2,7 @@
 
 import pytest
 
-from benchmarks.decode import SYSTEMS, WORKLOADS
-from benchmarks.decode_worker import count, ours
+from benchmarks.decode_worker import ours
 from benchmarks.process import WorkerProcess
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import DecodingConfig
@@ -47,16 +46,6 @@ def test_systems_count_the_same_tokens(checkpoint, sentences):
 def test_error_of_a_worker_names_its_last_line():
     with (
         WorkerProcess("nobody", ["benchmarks.decode_worker", "x", "y", "0"]) as worker,
-        pytest.raises(TransformerTFError, match="The process of nobody ended: KeyError"),
+        pytest.raises(TransformerTFError, match="nobody.*KeyError"),
     ):
         worker.ask(1)
-
-
-def test_first_system_is_the_baseline_and_workloads_set_the_beam():
-    assert SYSTEMS[0].kind == "ours"
-    assert len({system.name for system in SYSTEMS}) == len(SYSTEMS)
-    # The beam size must not depend on the checkpoint.
-    widths = {workload.name: workload.options["beam_size"] for workload in WORKLOADS}
-    assert all(width == (4 if "beam 4" in name else 1) for name, width in widths.items())
-    assert sum("greedy" in name for name in widths) == len(widths) - 1
-    assert count([]) == 0

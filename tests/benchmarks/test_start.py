@@ -49,8 +49,3 @@ def test_a_process_that_fails_is_an_error(checkpoint, monkeypatch, tmp_path):
     monkeypatch.setattr(start, "load_held_out", lambda folder, split: [("a", "b")])
     with pytest.raises(TransformerTFError, match="failed: exit status 3"):
         next(start.measure_start(checkpoint, broken, rounds=1))
-
-
-def test_no_rounds(checkpoint):
-    with pytest.raises(TransformerTFError, match="--rounds must be at least 1"):
-        next(start.measure_start(checkpoint, SCRIPT, rounds=0))

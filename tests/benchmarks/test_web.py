@@ -4,7 +4,6 @@ import pytest
 
 from benchmarks import web
 from tests.browser import chromium
-from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.web.pack import pack_checkpoint
 
 
@@ -32,8 +31,3 @@ def test_the_page_is_measured(checkpoint, monkeypatch):
             assert found[f"{search}, ms"] > 0
             assert found[f"{search} without WebAssembly, ms"] > 0
     assert rows["greedy as the NumPy engine"]["float16"] == "3 of 3"
-
-
-def test_no_rounds(checkpoint):
-    with pytest.raises(TransformerTFError, match="--rounds must be at least 1"):
-        next(web.measure_web(checkpoint, 0, 1))

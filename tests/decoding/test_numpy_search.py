@@ -83,20 +83,6 @@ def test_greedy_search_cuts_each_row_at_its_limit():
     assert [len(row[0].token_log_probs) for row in found] == [2, 4, 1]
 
 
-@pytest.mark.parametrize("changes", [{}, {"beam_size": 3}])
-def test_scores_are_log_probabilities(changes):
-    logits = language(1)
-    for row, hypotheses in enumerate(run(logits, [9] * 5, **changes)[0]):
-        best = hypotheses[0]
-        tokens = [*best.ids, END][: len(best.token_log_probs)]
-        expected = [
-            log_softmax(logits(row, tuple(tokens[:position])))[token]
-            for position, token in enumerate(tokens)
-        ]
-        np.testing.assert_allclose(best.token_log_probs, expected, atol=1e-5)
-        np.testing.assert_allclose(best.log_prob, sum(expected), atol=1e-5)
-
-
 @pytest.mark.parametrize("changes", [{}, {"beam_size": 2}])
 def test_prefixes(changes):
     found, _ = run(language(2), [9] * 3, prefixes=[[1, 1, 2], [3], []], **changes)
@@ -161,7 +147,7 @@ def simple_beam_search(logits, row, limit, options, n_best):
 )
 def test_beam_search_equals_simple_beam_search(n_best, changes):
     limits, steps = [1, 2, 6, 9, 9, 12, 12], []
-    for seed in range(5):
+    for seed in range(3):
         logits = language(seed)
         found, taken = run(logits, limits, n_best=n_best, **changes)
         steps.append(taken)

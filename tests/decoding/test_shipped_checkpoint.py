@@ -12,7 +12,7 @@ from transformer_tf.translator import Translator
 
 SHIPPED = Path(__file__).resolve().parents[2] / "checkpoints" / "en-de"
 # 1000 takes two minutes on two cores.
-SENTENCES = int(os.environ.get("TRANSFORMER_TF_TEST_SENTENCES", "40"))
+SENTENCES = int(os.environ.get("TRANSFORMER_TF_TEST_SENTENCES", "12"))
 
 
 @pytest.mark.slow
