@@ -4,7 +4,7 @@
 | --- | --- |
 | `config.yaml` | the resolved configuration of the run |
 | `tokenizers/` | the sub-word models of source and target, and their settings |
-| `best.weights.h5` | the weights of the best validation by `training.best_metric` |
+| `best.weights.h5` | the weights with the lowest validation perplexity |
 | `last.weights.h5` | the weights of the last validation |
 """
 

@@ -72,13 +72,20 @@ def test_metrics_of_every_epoch(run):
 
 
 def set_scores(monkeypatch, perplexity):
-    """Replaces the perplexities of the validations, and draws no curves."""
-    values = iter(perplexity)
-    monkeypatch.setattr(
-        "transformer_tf.runs.trainer.evaluate",
-        lambda *_: {"loss": 1.0, "accuracy": 0.5, "perplexity": next(values)},
-    )
+    """Replaces the perplexities of the validations, and draws no curves.
+
+    Returns:
+        The weights at each validation.
+    """
+    values, weights = iter(perplexity), []
+
+    def next_score(training_model, _):
+        weights.append(training_model.transformer.get_weights())
+        return {"loss": 1.0, "accuracy": 0.5, "perplexity": next(values)}
+
+    monkeypatch.setattr("transformer_tf.runs.trainer.evaluate", next_score)
     monkeypatch.setattr("transformer_tf.plots.save_figure", lambda *_: None)
+    return weights
 
 
 def test_patience(data, tmp_path, monkeypatch):
@@ -90,24 +97,15 @@ def test_patience(data, tmp_path, monkeypatch):
     assert trainer.progress.best == 7.0
 
 
-def test_the_best_by_bleu(data, tmp_path, monkeypatch):
-    """A higher BLEU is better: the weights of the second of three validations are kept."""
-    options = ["training.max_steps=3", "training.validate_every=1", "training.samples=[]"]
-    config = configure(data, "training.best_metric=bleu", *options)
+def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):
+    """The second of three validations has the lowest perplexity."""
+    config = configure(data, "training.max_steps=3", "training.validate_every=1")
     trainer = Trainer(config, tmp_path / "run").prepare()
-    set_scores(monkeypatch, perplexity=[1.0, 1.0, 1.0])
-    scores, kept = iter([5.0, 7.0, 6.0]), []
-
-    def next_score(*_):
-        kept.append(trainer.model.get_weights())
-        return {"bleu": next(scores), "chrf": 0.0}
-
-    monkeypatch.setattr("transformer_tf.runs.trainer.score_translations", next_score)
-    trainer.fit(lambda: make_translator(trainer))
-    assert trainer.progress.best == 7.0
+    weights = set_scores(monkeypatch, perplexity=[6.0, 5.0, 7.0])
+    trainer.fit()
     saved = load_checkpoint(tmp_path / "run")[1]
     for model in (trainer.model, saved):
-        for weight, best in zip(model.get_weights(), kept[1], strict=True):
+        for weight, best in zip(model.get_weights(), weights[1], strict=True):
             np.testing.assert_array_equal(weight, best)
 
 

@@ -6,19 +6,17 @@ from transformer_tf.training.progress import Progress
 
 
 @pytest.mark.parametrize(
-    ("score", "best", "metric", "expected"),
+    ("perplexity", "best", "lower"),
     [
-        (3.0, None, "bleu", True),
-        (3.0, 2.0, "bleu", True),
-        (3.0, 2.0, "perplexity", False),
-        (1.0, 2.0, "perplexity", True),
-        (2.0, 2.0, "chrf", False),
-        (math.nan, None, "bleu", False),
-        (math.inf, None, "perplexity", False),
+        (3.0, math.inf, True),
+        (1.0, 2.0, True),
+        (2.0, 2.0, False),
+        (3.0, 2.0, False),
+        (math.nan, math.inf, False),
     ],
 )
-def test_the_best_score(score, best, metric, expected):
+def test_the_lowest_perplexity(perplexity, best, lower):
     progress = Progress(best=best, validations_since_best=4)
-    assert progress.add_score(score, metric) is expected
-    assert progress.best == (score if expected else best)
-    assert progress.validations_since_best == (0 if expected else 5)
+    assert progress.add_perplexity(perplexity) is lower
+    assert progress.best == (perplexity if lower else best)
+    assert progress.validations_since_best == (0 if lower else 5)

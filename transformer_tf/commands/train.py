@@ -132,7 +132,7 @@ def main() -> None:
 
     rows = trainer.fit(make_translator)
     if trainer.group.is_main:
-        print(f"\n{summary_table(rows, config.training.best_metric)}\n", file=sys.stderr)
+        print(f"\n{summary_table(rows)}\n", file=sys.stderr)
         _evaluate(trainer)
 
 

@@ -189,13 +189,8 @@ class TrainingConfig(Section, name="training"):
         "Number of batches between validations; by default an epoch, or a tenth of a run of fewer "
         "than ten epochs.",
     )
-    best_metric: Literal["perplexity", "bleu", "chrf"] = key(
-        "perplexity",
-        "Metric of the best weights on the validation set: `perplexity`, or the `bleu` or `chrf` "
-        "of the translations.",
-    )
     patience: PositiveInt | None = key(
-        None, "Stop after this many validations without a better score; never by default."
+        None, "Stop after this many validations without a lower perplexity; never by default."
     )
     seed: Seed = key(0, "Seed of all random numbers.")
     start_from: Path | None = key(

@@ -40,16 +40,15 @@ def write_metrics(rows: Sequence[Row], path: Path) -> None:
     atomic_write_bytes(path, text.getvalue().encode())
 
 
-def summary_table(rows: Sequence[Row], best_metric: str = "perplexity", max_rows: int = 12) -> str:
+def summary_table(rows: Sequence[Row], max_rows: int = 12) -> str:
     """Formats the metrics of a run as a table, with the best validation marked.
 
     Args:
         rows: The metrics of each validation.
-        best_metric: `perplexity`, `bleu` or `chrf`.
         max_rows: Maximum number of rows. A longer run shows every second row, or every third, and
             so on.
     """
-    best = best_row(rows, best_metric)
+    best = best_row(rows)
     every = -(-len(rows) // max_rows)
     shown = [
         row
@@ -59,12 +58,9 @@ def summary_table(rows: Sequence[Row], best_metric: str = "perplexity", max_rows
     return table([_cells(row, row is best) for row in shown], align_right=True)
 
 
-def best_row(rows: Sequence[Row], best_metric: str) -> Row | None:
-    """Returns the first of the best rows, or None if no row has the metric."""
-    name = f"val_{best_metric}"
-    scored = [row for row in rows if name in row]
-    choose = min if best_metric == "perplexity" else max
-    return choose(scored, key=lambda row: row[name]) if scored else None
+def best_row(rows: Sequence[Row]) -> Row | None:
+    """Returns the first row with the lowest validation perplexity, or None if there are no rows."""
+    return min(rows, key=lambda row: row["val_perplexity"], default=None)
 
 
 def _cells(row: Row, best: bool) -> dict[str, str]:
@@ -81,13 +77,11 @@ class Reporter:
 
     Args:
         folder: The folder of the run.
-        best_metric: The metric of the best weights: `perplexity`, `bleu` or `chrf`.
         show: Prints a text.
     """
 
-    def __init__(self, folder: Path, best_metric: str, show: Callable[[str], None]):
+    def __init__(self, folder: Path, show: Callable[[str], None]):
         self.folder = folder
-        self.best_metric = best_metric
         self.show = show
 
     def write(self, rows: Sequence[Row], samples: Sequence[Pair]) -> None:
@@ -100,7 +94,7 @@ class Reporter:
         from transformer_tf.plots import plot_learning_curves, save_figure
 
         row = rows[-1]
-        best = best_row(rows, self.best_metric) is row
+        best = best_row(rows) is row
         self.show(table([_cells(row, best)], align_right=True))
         if samples:
             text = "\n".join(

@@ -1,8 +1,8 @@
 """The state of a run on disk: everything that the next step depends on.
 
 A state is one file, `state.npz`: the weights, the optimizer's variables, the random generators, the
-moving average, and as JSON the step, the best score and the metrics so far. A new state replaces
-the old one once it is complete and on disk.
+moving average, and as JSON the step, the best perplexity and the metrics so far. A new state
+replaces the old one once it is complete and on disk.
 """
 
 from __future__ import annotations

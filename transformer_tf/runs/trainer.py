@@ -23,7 +23,7 @@ from transformer_tf.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from transformer_tf.config import Config, TrainingConfig, save_config
+from transformer_tf.config import Config, save_config
 from transformer_tf.errors import ConfigError, DataError, Interrupted, TrainingDivergedError
 from transformer_tf.runs.data import TrainingData, check_held_out
 from transformer_tf.runs.folder import STATE_FILE, FolderLock
@@ -119,8 +119,9 @@ class Trainer:
             DataError: If the corpus is not available, or is not the one the run began with.
             CheckpointError: If the state to resume from is damaged.
         """
-        if self.group.size > 1:
-            _check_several_processes(self.config.training)
+        if self.group.size > 1 and self.config.training.max_minutes:
+            # The processes could stop after different steps.
+            raise ConfigError("training.max_minutes needs one process; use training.max_steps")
         if self.group.is_main:
             self._lock = FolderLock(self.folder, self.resume)
         with self._leaving_no_failed_start():
@@ -238,7 +239,6 @@ class Trainer:
             Interrupted: After Ctrl-C or SIGTERM. The state is saved.
             CheckpointError: If a state cannot be written.
         """
-        training = self.config.training
         self._signal = StopSignal()
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._leaving_no_failed_start())
@@ -247,7 +247,7 @@ class Trainer:
             stack.callback(line.close)
             reporter = None
             if self.group.is_main:
-                reporter = Reporter(self.folder, training.best_metric, line.write)
+                reporter = Reporter(self.folder, line.write)
             if self.group.size == 1:
                 # Several processes could stop after different steps and wait for each other.
                 stack.enter_context(self._signal.listen())
@@ -323,7 +323,7 @@ class Trainer:
     ) -> list[Pair]:
         """Adds validation metrics to a row, saves the weights and translates the samples."""
         began_at, samples = time.monotonic(), []
-        progress, metric = self.progress, self.config.training.best_metric
+        progress = self.progress
         with self.average.in_place(self.model) if self.average else contextlib.nullcontext():
             metrics = evaluate(self.training_model, self._validation_stream)
             if not math.isfinite(metrics["loss"]):  # the last update broke the weights
@@ -332,12 +332,12 @@ class Trainer:
                 )
             if make_translator is not None and self.group.is_main:
                 translator = make_translator()
-                metrics |= score_translations(translator, self.corpus.validation, metric)
+                metrics |= score_translations(translator, self.corpus.validation)
                 translations = translator.translate(self.samples)
                 samples = list(zip(self.samples, translations, strict=True))
             row |= {f"val_{name}": value for name, value in metrics.items()}
             self._save_weights(LAST_WEIGHTS)
-            if progress.add_score(metrics.get(metric, math.nan), metric):
+            if progress.add_perplexity(metrics["perplexity"]):
                 self._save_weights(BEST_WEIGHTS)
         progress.rows.append(row)
         progress.seconds += time.monotonic() - began_at
@@ -361,11 +361,3 @@ class Trainer:
         advice = f"Try a new run with {' or '.join(options)}"
         kept = (self.folder / STATE_FILE).is_file()
         return f"An earlier state is kept in {self.folder}. {advice}" if kept else advice
-
-
-def _check_several_processes(training: TrainingConfig) -> None:
-    """Checks for settings that could make processes act differently."""
-    if training.max_minutes:
-        raise ConfigError("training.max_minutes needs one process; use training.max_steps")
-    if training.best_metric != "perplexity":
-        raise ConfigError("training.best_metric must be perplexity if there are several processes")

@@ -12,7 +12,7 @@ from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.training.stream import BatchStream, as_dataset
 
 NUM_SAMPLES = 3
-NUM_TRANSLATIONS = 200  # scored at each validation, unless they choose the best weights
+NUM_TRANSLATIONS = 200  # scored at each validation
 
 
 class SampleTranslator(Protocol):
@@ -43,19 +43,14 @@ def evenly_spaced(pairs: Sequence[Pair], count: int) -> list[Pair]:
     return [pairs[number * len(pairs) // count] for number in range(count)]
 
 
-def score_translations(
-    translator: SampleTranslator, pairs: Sequence[Pair], best_metric: str
-) -> dict[str, float]:
-    """Translates some of the pairs and computes BLEU and chrF.
+def score_translations(translator: SampleTranslator, pairs: Sequence[Pair]) -> dict[str, float]:
+    """Translates `NUM_TRANSLATIONS` evenly spaced pairs and computes BLEU and chrF.
 
     Args:
         translator: The translator.
         pairs: Sentences and their references.
-        best_metric: The metric of the best weights. If it is `bleu` or `chrf`, all pairs are
-            translated, else `NUM_TRANSLATIONS` evenly spaced ones.
     """
-    count = NUM_TRANSLATIONS if best_metric == "perplexity" else len(pairs)
-    chosen = evenly_spaced(pairs, count)
+    chosen = evenly_spaced(pairs, NUM_TRANSLATIONS)
     translations = translator.translate([source for source, _ in chosen])
     scores = score(translations, [target for _, target in chosen])
     return {"bleu": scores.bleu, "chrf": scores.chrf}
