@@ -24,7 +24,6 @@ OPTIONS = [
     "training.max_epochs=4",  # 16 steps
     "training.validate_every=7",
     "training.ema_decay=0.9",
-    "training.accumulation_steps=2",
     "training.clip_norm=1.0",
 ]
 
@@ -59,7 +58,7 @@ def add_callback(trainer, callback):
 
 @pytest.mark.slow
 def test_stopped_three_times(data, uninterrupted, tmp_path):
-    """Ctrl-C in the middle of an update, at a validation, and once there is an average."""
+    """Ctrl-C after the first step, at a validation, and once there is an average."""
     whole, rows = uninterrupted
     folder = tmp_path / "run"
     trainer = Trainer(configure(data, *OPTIONS), folder).prepare()

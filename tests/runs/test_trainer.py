@@ -132,11 +132,6 @@ def test_an_automatic_vocabulary_and_samples(data, tmp_path):
         (["data.max_length=2"], DataError, "data.max_length=2"),
         (["data.corpus=tatoba"], DataError, "tatoeba"),
         (["data.test_size=90"], DataError, "too small"),
-        (
-            ["training.accumulation_steps=4", "training.max_steps=3"],
-            ConfigError,
-            "training.accumulation_steps=4",
-        ),
     ],
 )
 def test_a_failed_start_leaves_no_folder(data, tmp_path, overrides, error, message):
@@ -152,12 +147,6 @@ def test_a_run_that_fails_in_its_first_step_leaves_no_folder(data, tmp_path, mon
     with pytest.raises(ZeroDivisionError):
         trainer.fit()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_steps_of_an_incomplete_update_are_left_out(data, tmp_path):
-    options = ("training.accumulation_steps=4", "training.max_steps=7")
-    with Trainer(configure(data, *options), tmp_path / "run").prepare() as trainer:
-        assert trainer.plan.max_steps == 4
 
 
 def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path):

@@ -120,49 +120,15 @@ def stream(random, rows_multiple=1, weight=None, **options):
     return BatchStream(batches, **options)
 
 
-@pytest.mark.slow
-def test_accumulated_steps_equal_one_large_step(random):
-    """Each token counts the same, also when the batches have different numbers of tokens."""
-    steps = list(stream(random, steps_per_update=2).take(0, 4))
-    once = make_model()
-    twice = make_model()
-    twice.set_weights(once.get_weights())
-    accumulating = TrainingModel(twice, 0.1)
-    accumulating.compile(keras.optimizers.SGD(1.0, gradient_accumulation_steps=2))
-    whole = TrainingModel(once, 0.1)
-    whole.compile(keras.optimizers.SGD(1.0))
-    for (inputs, target, weight), (inputs2, target2, weight2) in zip(
-        steps[::2], steps[1::2], strict=True
-    ):
-        accumulating.train_on_batch(inputs, target, weight)
-        accumulating.train_on_batch(inputs2, target2, weight2)
-        assert weight.sum() + weight2.sum() == pytest.approx(2)
-        whole.train_on_batch(
-            {name: joined(inputs[name], inputs2[name]) for name in inputs},
-            joined(target, target2),
-        )
-    for one, other in zip(once.get_weights(), twice.get_weights(), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
-
-
-def joined(one, other):
-    """Two arrays of ids as one; the narrower one is padded."""
-    width = max(one.shape[1], other.shape[1])
-    return np.concatenate(
-        [np.pad(ids, ((0, 0), (0, width - ids.shape[1]))) for ids in (one, other)]
-    )
-
-
 @pytest.mark.parametrize("weight", [None, 0.6])
 def test_a_stream_starts_at_any_step(weight):
     """Also if epochs have different numbers of batches."""
-    options = {"weight": weight, "steps_per_update": 3}
-    whole = stream(np.random.default_rng(3), **options)
+    whole = stream(np.random.default_rng(3), weight=weight)
     steps = 2 * whole.steps_per_epoch + 2
     batches = list(whole.take(0, steps))
     assert len(batches) == steps
     for begin, end in ((0, 1), (1, 5), (4, steps), (steps - 1, steps)):
-        again = stream(np.random.default_rng(3), **options)
+        again = stream(np.random.default_rng(3), weight=weight)
         for one, other in zip(again.take(begin, end), batches[begin:end], strict=True):
             np.testing.assert_array_equal(one[0]["source"], other[0]["source"])
             np.testing.assert_array_equal(one[2], other[2])

@@ -28,12 +28,12 @@ def test_sizes_must_be_positive(sizes):
 def test_cooldown_falls_to_zero():
     """Linearly, as a factor on the paper's curve; the last update still has a rate above 0."""
     plain = TransformerSchedule(16, 5)
-    cooled = TransformerSchedule(16, 5, cooldown_steps=10, last_update=30)
+    cooled = TransformerSchedule(16, 5, cooldown_steps=10, last_step=30)
     shares = [float(cooled(step)) / float(plain(step)) for step in range(40)]  # from update 1 on
     np.testing.assert_allclose(shares[:21], 1, rtol=1e-6)
     np.testing.assert_allclose(shares[20:30], np.arange(10, 0, -1) / 10, rtol=1e-5)
     assert shares[30:] == [0] * 10
     again = TransformerSchedule.from_config(cooled.get_config())
     assert float(again(25)) == float(cooled(25))
-    with pytest.raises(ValueError, match="Received: cooldown_steps=3, last_update=None"):
+    with pytest.raises(ValueError, match="Received: cooldown_steps=3, last_step=None"):
         TransformerSchedule(16, cooldown_steps=3)

@@ -153,20 +153,17 @@ class TrainingConfig(Section, name="training"):
         1024, "Maximum number of tokens of a batch on either side, padding included."
     )
     max_buckets: PositiveInt = key(16, "Maximum number of different padded batch shapes.")
-    accumulation_steps: PositiveInt = key(
-        1, "Number of batches whose gradients make one update, as if they were one batch."
-    )
     warmup_steps: PositiveInt | ShareOfRun = key(
         0.1,
-        "Number of updates until the learning rate reaches its maximum; or, up to 0.5, the share "
-        "of the run's updates.",
+        "Number of steps until the learning rate reaches its maximum; or, up to 0.5, the share of "
+        "the run's steps.",
     )
     learning_rate_scale: PositiveFloat = key(
         1.0, "The maximum of the learning rate as a multiple of (d_model * 4000)^-0.5, the paper's."
     )
     cooldown_steps: NonNegativeInt | ShareOfRun = key(
         0,
-        "Number of updates at the end of the run over which the learning rate falls to zero; or, "
+        "Number of steps at the end of the run over which the learning rate falls to zero; or, "
         "up to 0.5, their share of the run; 0 for none, as in the paper.",
     )
     clip_norm: PositiveFloat | None = key(
@@ -278,12 +275,7 @@ class Config:
         for name in ("validation_size", "test_size"):  # a corpus may do without, a run may not
             if getattr(self.data, name) == 0:
                 raise ConfigError(f"data.{name} must be at least 1, not 0")
-        model, tokenizer, training = self.model, self.tokenizer, self.training
-        if training.precision == "mixed_float16" and training.accumulation_steps > 1:
-            raise ConfigError(
-                "training.accumulation_steps needs float32 or mixed_bfloat16: with mixed_float16 "
-                "some batches are skipped, and the groups of batches would shift"
-            )
+        model, tokenizer = self.model, self.tokenizer
         self._check_alignment()
         if model.d_model % model.num_heads:
             raise ConfigError(

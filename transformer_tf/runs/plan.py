@@ -18,15 +18,13 @@ class Plan:
     """The plan of a run.
 
     Attributes:
-        max_steps: Number of batches of the whole run, a multiple of `accumulation_steps`.
-        updates: Number of updates of the weights.
-        validate_every: Number of batches between validations.
-        warmup: Number of updates until the highest learning rate.
-        cooldown: Number of updates at the end over which the learning rate falls to zero.
+        max_steps: Number of steps of the whole run; a step is one batch and one update.
+        validate_every: Number of steps between validations.
+        warmup: Number of steps until the highest learning rate.
+        cooldown: Number of steps at the end over which the learning rate falls to zero.
     """
 
     max_steps: int
-    updates: int
     validate_every: int
     warmup: int
     cooldown: int
@@ -39,7 +37,7 @@ class Plan:
         return (
             f"{grouped(self.max_steps)} steps with a validation every "
             f"{grouped(self.validate_every)}; the learning rate rises for {grouped(self.warmup)} "
-            f"of {grouped(self.updates)} updates{cooldown}"
+            f"steps{cooldown}"
         )
 
 
@@ -49,25 +47,14 @@ def plan_run(training: TrainingConfig, steps_per_epoch: int) -> Plan:
     Args:
         training: The configuration.
         steps_per_epoch: Number of batches of an epoch.
-
-    Raises:
-        ConfigError: If the run has no update.
     """
     steps = min(training.max_epochs * steps_per_epoch, training.max_steps or sys.maxsize)
-    updates = steps // training.accumulation_steps
-    if not updates:
-        raise ConfigError(
-            "The run has fewer batches than "
-            f"training.accumulation_steps={training.accumulation_steps}"
-        )
-    max_steps = updates * training.accumulation_steps
     return Plan(
-        max_steps=max_steps,
-        updates=updates,
+        max_steps=steps,
         validate_every=training.validate_every
-        or min(steps_per_epoch, max(max_steps // MIN_VALIDATIONS, 1)),
-        warmup=max(_updates(training.warmup_steps, updates), 1),
-        cooldown=_updates(training.cooldown_steps, updates),
+        or min(steps_per_epoch, max(steps // MIN_VALIDATIONS, 1)),
+        warmup=max(_in_steps(training.warmup_steps, steps), 1),
+        cooldown=_in_steps(training.cooldown_steps, steps),
     )
 
 
@@ -86,26 +73,25 @@ def make_schedule(training: TrainingConfig, plan: Plan, d_model: int) -> Transfo
         d_model,
         plan.warmup,
         training.learning_rate_scale * (plan.warmup / PAPER_WARMUP_STEPS) ** 0.5,
-        training.accumulation_steps,
         plan.cooldown,
-        plan.updates,
+        plan.max_steps,
     )
 
 
 def check_schedule(training: TrainingConfig, plan: Plan) -> None:
-    """Checks that the warm-up and the cool-down leave half of the updates.
+    """Checks that the warm-up and the cool-down leave half of the steps.
 
     Raises:
         ConfigError: If they do not.
     """
-    if plan.warmup + plan.cooldown > max(plan.updates / 2, 1):
+    if plan.warmup + plan.cooldown > max(plan.max_steps / 2, 1):
         raise ConfigError(
             f"training.warmup_steps={training.warmup_steps} and "
             f"training.cooldown_steps={training.cooldown_steps} leave less than half of the run's "
-            f"{plan.updates} updates: choose shares such as 0.1 and 0.2, or a longer run"
+            f"{plan.max_steps} steps: choose shares such as 0.1 and 0.2, or a longer run"
         )
 
 
-def _updates(steps_or_share: float, updates: int) -> int:
-    """Converts a share of all updates to a number; a number stays as it is."""
-    return int(steps_or_share if steps_or_share >= 1 else steps_or_share * updates)
+def _in_steps(number_or_share: float, steps: int) -> int:
+    """Converts a share of all steps to a number; a number stays as it is."""
+    return int(number_or_share if number_or_share >= 1 else number_or_share * steps)

@@ -178,8 +178,8 @@ class Trainer:
         if group.is_main:
             self.data.write_summary(self.folder)
         rows = group.index, group.size
-        self.stream = BatchStream(self.data.train, training.accumulation_steps, *rows)
-        self._validation_stream = BatchStream(self.data.validation, 1, *rows)
+        self.stream = BatchStream(self.data.train, *rows)
+        self._validation_stream = BatchStream(self.data.validation, *rows)
         self.plan = plan_run(training, self.stream.steps_per_epoch)
         if not self.resume:
             check_schedule(training, self.plan)

@@ -14,8 +14,8 @@ class TrainingModel(keras.Model):
     """A Transformer with its loss, computed without holding the logits of the whole batch.
 
     Fit it on `(inputs, target_output, weights)`. `weights` has the weight of each token in the
-    loss; by default 1 / the number of real tokens. When several batches or devices share one
-    update, give all their tokens the same weight.
+    loss; by default 1 / the number of real tokens. When several processes share a batch, give all
+    its tokens the same weight.
 
     The metrics are means over real tokens, independent of the weights: `loss`, with label
     smoothing; `accuracy`; `perplexity`, exp of the mean cross-entropy without smoothing; and
@@ -79,7 +79,6 @@ def compile_training_model(
         schedule: The learning rate.
     """
     model = TrainingModel(transformer, settings.label_smoothing)
-    several = settings.accumulation_steps > 1
     model.compile(
         optimizer=keras.optimizers.Adam(
             schedule,
@@ -87,7 +86,6 @@ def compile_training_model(
             beta_2=0.98,
             epsilon=1e-9,
             global_clipnorm=settings.clip_norm,
-            gradient_accumulation_steps=settings.accumulation_steps if several else None,
         ),
         # XLA compiles each shape again; TensorFlow's own kernels take any shape.
         jit_compile=keras.backend.backend() != "tensorflow",

@@ -17,13 +17,11 @@ WeightedBatch = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]
 class BatchStream:
     """The batches of all epochs in a fixed order: step n has the same batch in every run.
 
-    Every token of an update has the same weight, 1 / the number of real tokens in the update. The
-    update is then the same whether its tokens are in one batch, in several accumulated batches or
-    on several machines.
+    Every token of a batch has the same weight, 1 / the number of real tokens in the batch. The step
+    is then the same on one machine and on several, each of which has some rows of the batch.
 
     Args:
         batches: The batches of an epoch.
-        steps_per_update: Batches whose gradients are averaged for one update.
         process_index: Index of this process, from 0.
         num_processes: Number of processes; each takes its rows of every batch.
 
@@ -32,19 +30,11 @@ class BatchStream:
             if pairs have fractional weights.
     """
 
-    def __init__(
-        self,
-        batches: Batches,
-        steps_per_update: int = 1,
-        process_index: int = 0,
-        num_processes: int = 1,
-    ):
+    def __init__(self, batches: Batches, process_index: int = 0, num_processes: int = 1):
         self.batches = batches
-        self.steps_per_update = steps_per_update
         self.process_index = process_index
         self.num_processes = num_processes
         batches.set_epoch(0)
-        self._epoch = 0
         self.steps_per_epoch = len(batches)
         self._epoch_lengths = [self.steps_per_epoch]
 
@@ -55,7 +45,7 @@ class BatchStream:
         epoch = 0
         while True:
             if epoch == len(self._epoch_lengths):
-                self._set_epoch(epoch)
+                self.batches.set_epoch(epoch)
                 self._epoch_lengths.append(len(self.batches))
             if step < self._epoch_lengths[epoch]:
                 return epoch, step
@@ -64,9 +54,8 @@ class BatchStream:
 
     def describe(self, step: int) -> str:
         """Describes the position and the size of a step's batch for a message."""
+        inputs, target = self._batch(step)
         epoch, index = self.locate(step)
-        self._set_epoch(epoch)
-        inputs, target = self.batches[index]
         rows = int(np.any(target != 0, axis=1).sum())
         return (
             f"epoch {epoch + 1}, batch {index + 1} of {len(self.batches)}, {rows} pairs of up to "
@@ -74,44 +63,26 @@ class BatchStream:
         )
 
     def take(self, begin: int, end: int) -> Iterator[WeightedBatch]:
-        """Yields the batches of the steps from `begin` to `end`, `end` excluded."""
-        for first in range(begin - begin % self.steps_per_update, end, self.steps_per_update):
-            # Read all batches of an update, since the weights depend on all of them.
-            steps = range(first, first + self.steps_per_update)
-            group = [(step, *self._batch(step)) for step in steps]
-            tokens = sum(int(np.count_nonzero(target)) for _, _, target in group)
-            # Keras averages the gradients of an update's steps.
-            weight = self.steps_per_update / tokens
-            for step, inputs, target in group:
-                if begin <= step < end:
-                    yield self._weighted_rows(inputs, target, weight)
-
-    def _weighted_rows(
-        self, inputs: dict[str, np.ndarray], target: np.ndarray, weight: float
-    ) -> WeightedBatch:
-        """Returns this process's rows of a batch.
+        """Yields this process's rows of the batches from step `begin` to `end`, `end` excluded.
 
         Concatenated in the order of the processes, the rows are the whole batch. Dropout is then
         also the same as in a run with one process.
         """
-        num_rows = len(target) // self.num_processes
-        rows = slice(self.process_index * num_rows, (self.process_index + 1) * num_rows)
-        real = (target[rows] != 0).astype("float32")
-        return (
-            {name: ids[rows] for name, ids in inputs.items()},
-            target[rows],
-            real * np.float32(weight),
-        )
+        for step in range(begin, end):
+            inputs, target = self._batch(step)
+            real = (target != 0).astype("float32")
+            num_rows = len(target) // self.num_processes
+            rows = slice(self.process_index * num_rows, (self.process_index + 1) * num_rows)
+            yield (
+                {name: ids[rows] for name, ids in inputs.items()},
+                target[rows],
+                real[rows] / real.sum(),
+            )
 
     def _batch(self, step: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
         epoch, index = self.locate(step)
-        self._set_epoch(epoch)
+        self.batches.set_epoch(epoch)
         return self.batches[index]
-
-    def _set_epoch(self, epoch: int) -> None:
-        if epoch != self._epoch:
-            self.batches.set_epoch(epoch)
-            self._epoch = epoch
 
 
 def as_dataset(make: Callable[[], Iterator[WeightedBatch]], steps: int) -> Any:
