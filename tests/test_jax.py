@@ -121,7 +121,7 @@ def test_a_run_without_tensorflow(tmp_path):
         [sys.executable, "-c", code, ROOT / "scripts" / "train.py"]
         + ["data.max_pairs=300", "data.validation_size=9", "data.test_size=9"]
         + ["tokenizer.vocab_size=400", "model.num_layers=1", "training.max_buckets=1"]
-        + ["training.max_epochs=1", "training.max_steps=3", f"training.directory={tmp_path}/run"],
+        + ["training.max_epochs=1", "training.max_steps=3", "--name", tmp_path / "run"],
         capture_output=True,
         text=True,
         timeout=300,

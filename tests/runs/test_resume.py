@@ -115,7 +115,7 @@ def test_killed_and_resumed(data, tmp_path):
     rows = Trainer(configure(data, *settings), whole).prepare().fit()
     config = tmp_path / "none.yaml"
     config.write_text("")
-    first = ["--config", config, *SETTINGS, *settings, f"training.directory={folder}"]
+    first = ["--config", config, *SETTINGS, *settings, "--name", folder]
     random = np.random.default_rng()
     for arguments in (first, ["--resume", folder]):
         process = start(arguments)

@@ -80,10 +80,8 @@ def test_the_note_on_few_pairs_has_a_command_that_loads():
         (["--resume", "a", "--name", "b"], "--name"),
         (["--resume", "missing"], "no such folder"),
         (["--resume", ROOT / "checkpoints" / "en-de"], "training.start_from="),
-        (["--name", "a/b"], "--name"),
         (["--name", ".."], "--name"),
-        (["--name", "a", "training.directory=b"], "training.directory"),
-        (["--processes", "2"], "training.directory"),
+        (["--processes", "2"], "--name"),
         (["--processes", "2", "--dry-run"], "--dry-run"),
     ],
 )
@@ -92,6 +90,19 @@ def test_errors(command_line, tmp_path, arguments, named):
     with pytest.raises(TransformerTFError, match=named):
         main()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("mine", "runs/mine"), ("some/where", "some/where"), ("./here", "here")],
+)
+def test_the_folder_of_a_run(command_line, tmp_path, name, folder):
+    """A plain name is one in `runs`. Here, the folder is not empty."""
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "file").touch()
+    command_line("--name", name)
+    with pytest.raises(TransformerTFError, match=f"^{folder} already contains files"):
+        main()
 
 
 def test_a_dry_run(command_line, data, tmp_path, capsys, monkeypatch):

@@ -61,8 +61,8 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--name",
-        help="the run goes to runs/NAME; by default its name is the corpus or its first file, with "
-        "date and time",
+        help="the run goes to runs/NAME, or to NAME if it is a path such as ./NAME; by default its "
+        "name is the corpus or its first file, with date and time",
     )
     several = parser.add_argument_group("several machines, with one process each (needs JAX)")
     several.add_argument(
@@ -105,7 +105,7 @@ def main() -> None:
     if arguments.dry_run:
         _dry_run(config, arguments)
         return
-    group = _join_processes(config, arguments) if arguments.processes > 1 else None
+    group = _join_processes(arguments) if arguments.processes > 1 else None
     import_keras_quietly()
     from transformer_tf.runs.folder import TEST_FILE
     from transformer_tf.runs.reports import summary_table
@@ -151,10 +151,10 @@ def _choose_run(arguments: argparse.Namespace) -> tuple[Config, Path]:
     return load_run_config(folder, arguments.overrides), folder
 
 
-def _join_processes(config: Config, arguments: argparse.Namespace) -> ProcessGroup:
+def _join_processes(arguments: argparse.Namespace) -> ProcessGroup:
     """Joins this process to the others of the run."""
-    if not (arguments.resume or arguments.name or config.training.directory):
-        raise ConfigError("Several processes need the same --name or training.directory")
+    if not (arguments.resume or arguments.name):
+        raise ConfigError("Several processes need the same --name")
     import_keras_quietly(compute=False)
     from transformer_tf.training.distribution import join
 
@@ -263,16 +263,12 @@ def _new_folder(config: Config, name: str | None) -> Path:
     """Returns the folder of a new run."""
     from transformer_tf.runs.folder import run_name
 
-    directory = config.training.directory
     if name is None:
-        if directory is not None:
-            return directory.expanduser()
         name = f"{run_name(config.data)}-{time.strftime('%Y%m%d-%H%M%S')}"
-    elif directory is not None:
-        raise ConfigError("--name and training.directory both name the folder of the run: give one")
-    elif name in ("", "..") or Path(name).name != name:
-        raise ConfigError(f"--name is a name without slashes, not {name!r}")
-    return Path("runs") / name
+    if name in ("", ".."):
+        raise ConfigError(f"--name must be a name or a path, not {name!r}")
+    path = Path(name)
+    return Path("runs") / name if path.name == name else path.expanduser()
 
 
 def command() -> int:

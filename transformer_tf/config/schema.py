@@ -195,7 +195,6 @@ class TrainingConfig(Section, name="training"):
         "A checkpoint to continue from: its weights, tokenizers and sizes, with a new optimizer. "
         "By default the weights are random.",
     )
-    directory: Path | None = key(None, "Folder of the run; by default a new one in `runs`.")
     samples: tuple[str, ...] | None = key(
         None, "Sentences to translate at each validation; by default three of the validation set."
     )

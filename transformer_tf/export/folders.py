@@ -53,7 +53,7 @@ def without_folders(config: Config) -> Config:
                 dataclasses.replace(entry, files=names((entry.files,))[0]) for entry in data.mix
             ),
         ),
-        training=dataclasses.replace(config.training, directory=None, start_from=None),
+        training=dataclasses.replace(config.training, start_from=None),
     )
 
 
