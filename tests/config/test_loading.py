@@ -9,7 +9,6 @@ from transformer_tf.config import (
     MixConfig,
     ModelConfig,
     load_config,
-    load_run_config,
     load_saved_config,
     save_config,
 )
@@ -42,7 +41,7 @@ def test_overrides_win_over_the_file(tmp_path):
         ("model.tie_embeddings", "none", "none"),
         ("data.source_language", "'no'", "no"),
         ("data.directory", "somewhere", Path("somewhere")),
-        ("data.max_pairs", "0x10", 16),
+        ("data.max_length", "0x10", 16),
         ("training.max_minutes", "1:30", 90.0),
         ("training.samples", "[Hello., 'No']", ("Hello.", "No")),
         ("training.warmup_steps", "0.25", 0.25),
@@ -63,8 +62,8 @@ def test_values_of_a_file_and_of_an_override_are_read_alike(key, text, value, tm
 
 
 def test_an_empty_override_is_null():
-    config = load_config(None, ["data.directory=", "data.max_pairs="])
-    assert config.data.directory is config.data.max_pairs is None
+    config = load_config(None, ["data.directory=", "training.max_steps="])
+    assert config.data.directory is config.training.max_steps is None
 
 
 def test_files_imply_the_corpus():
@@ -142,7 +141,7 @@ def test_errors_name_the_key_in_one_line(overrides, named):
         (b"model:\n  d_model: gr\xfcn\n", "c.yaml is not valid YAML"),
         (b"training: {max_epochs: 3}\ntraining: {seed: 1}\n", "'training' is a duplicate key"),
         (b"? [a]\n: 1\n", "unhashable key"),
-        (b"data:\n  max_pairs: 2020-01-01\n", "data.max_pairs"),
+        (b"data:\n  max_length: 2020-01-01\n", "data.max_length"),
         (b"data: {target_language: no}", "data.target_language .*quote it"),
         (b"data: {directory: 2024}", "data.directory"),
         (b"data: {mix: {files: [a]}}", "data.mix"),
@@ -176,7 +175,7 @@ def test_round_trip(tmp_path):
         "no",
     )
     mix = (MixConfig(("a.tsv",), weight=0.5, tag="1e5"), MixConfig(("b.en", "b.de"), swap=True))
-    config = load_config(None, ["data.max_pairs=7", "data.directory=1e5"])
+    config = load_config(None, ["training.max_steps=7", "data.directory=1e5"])
     config = dataclasses.replace(
         config,
         data=dataclasses.replace(config.data, mix=mix),

@@ -127,12 +127,12 @@ def train(*arguments, cwd):
 
 @pytest.mark.slow
 def test_the_quickstart_in_small(tmp_path):
-    """The default command with one epoch writes every file, and names what comes next."""
+    """The default command with 20 steps writes every file, and names what comes next."""
     result = train(
-        "data.max_pairs=600",
         "data.validation_size=20",
         "data.test_size=20",
         "training.max_epochs=1",
+        "training.max_steps=20",
         "training.max_minutes=60",
         "training.patience=2",
         "model.num_layers=1",
@@ -147,7 +147,8 @@ def test_the_quickstart_in_small(tmp_path):
     assert "BLEU" in result.stdout
     assert "val. loss  perplexity  accuracy  BLEU  chrF  tokens/s" in result.stderr
     longer = result.stdout.splitlines()[-1].partition(f"--resume runs/{run.name} ")[2]
-    assert longer == "training.max_epochs=2 training.max_minutes=120.0 training.patience=4"
+    limits = ["max_epochs=2", "max_steps=40", "max_minutes=120.0", "patience=4"]
+    assert longer == " ".join(f"training.{limit}" for limit in limits)
 
     again = train("--resume", "runs", cwd=tmp_path)
     assert again.returncode == 0

@@ -20,7 +20,6 @@ COMMON_KEYS = (
     "data.swap",
     "data.validation_size",
     "data.test_size",
-    "data.max_pairs",
     "training.samples",
     "training.start_from",
     "tokenizer.vocab_size",

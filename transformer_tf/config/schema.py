@@ -85,7 +85,6 @@ class DataConfig(Section, name="data"):
     test_size: NonNegativeInt = key(
         2000, "Number of test pairs, if the corpus has none of its own."
     )
-    max_pairs: PositiveInt | None = key(None, "Maximum number of training pairs; all by default.")
     max_length: PositiveInt = key(
         100, "Training pairs with more sub-words on one side are left out."
     )

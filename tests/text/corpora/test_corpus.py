@@ -218,21 +218,6 @@ def test_growth_moves_only_the_boundaries(tmp_path: Path) -> None:
     assert len(set(before.test) & set(after.test)) > 80
 
 
-def test_max_pairs_keeps_nested_subsets_of_train(tmp_path: Path) -> None:
-    write_lines(tmp_path, numbered_lines(997))
-    options = {"validation_size": 53, "test_size": 31}
-    everything = load(tmp_path, **options)
-    many = load(tmp_path, max_pairs=211, **options)
-    few = load(tmp_path, max_pairs=101, **options)
-
-    assert (len(many.train), len(few.train)) == (211, 101)
-    assert set(few.train) < set(many.train) < set(everything.train)
-    assert list(many.train) == [pair for pair in everything.train if pair in set(many.train)]
-    assert list(many.train) != list(everything.train[:211])
-    assert many.removed["max_pairs"] == 913 - 211
-    assert splits_of(few)[1:] == splits_of(everything)[1:]
-
-
 def test_too_small_for_the_sizes(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(99))
 
@@ -304,9 +289,9 @@ def test_phrasebook_keeps_its_own_split(monkeypatch: pytest.MonkeyPatch) -> None
 def test_phrasebook_sizes_are_upper_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_phrasebook(monkeypatch)
 
-    corpus = load_corpus(DataConfig(validation_size=1, test_size=0, max_pairs=3))
+    corpus = load_corpus(DataConfig(validation_size=1, test_size=0))
 
-    assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (3, 1, 0)
+    assert (len(corpus.validation), len(corpus.test)) == (1, 0)
     assert len(all_pairs(corpus)) + sum(corpus.removed.values()) == 10
 
 

@@ -132,7 +132,7 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
 
     Args:
         data: What to load.
-        seed: Selects the drawn splits and the subset that `max_pairs` keeps.
+        seed: Selects the drawn splits.
 
     Returns:
         The three splits and the number of pairs that each cleaning step removed.
@@ -149,8 +149,6 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     drawn = _draw_splits(splitter, data)
     splitter.drop_leaks(VALIDATION, (TEST,))
     splitter.drop_leaks(TRAIN, (VALIDATION, TEST))
-    if data.max_pairs is not None:
-        splitter.keep_at_most(data.max_pairs)
     _check_sizes(splitter, data, drawn)
     members = splitter.members
     train_source = source_of[members[TRAIN]]

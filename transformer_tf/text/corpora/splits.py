@@ -74,7 +74,9 @@ class Splitter:
         a new source can move to the test set.)
         """
         if name in self._given:
-            self._keep_lowest(name, size, f"{name}_size")
+            given = self.members[name]
+            order = np.argsort(self._hashes["source"][given], kind="stable")
+            self._keep(name, np.sort(given[order[:size]]), f"{name}_size")
             return
         train = self.members[TRAIN]
         hashes = self._hashes["source"][train]
@@ -93,15 +95,6 @@ class Splitter:
             indices = self.members[name]
             kept = indices[~np.isin(hashes[indices], hashes[others])]
             self._keep(name, kept, f"{side} leak ({name})")
-
-    def keep_at_most(self, size: int) -> None:
-        """Keeps a random subset of the training pairs. Larger subsets include smaller ones."""
-        self._keep_lowest(TRAIN, size, "max_pairs")
-
-    def _keep_lowest(self, name: str, size: int, step: str) -> None:
-        indices = self.members[name]
-        order = np.argsort(self._hashes["source"][indices], kind="stable")
-        self._keep(name, np.sort(indices[order[:size]]), step)
 
     def _keep(self, name: str, kept: np.ndarray, step: str) -> None:
         self._removed[step] = len(self.members[name]) - len(kept)
