@@ -105,8 +105,7 @@ def checkpoint(tmp_path_factory):
 # Small runs.
 SETTINGS = [
     "data.corpus=tatoeba",
-    "data.validation_size=9",
-    "data.test_size=5",
+    "data.held_out_size=9",
     "tokenizer.vocab_size=326",
     "model.num_layers=1",
     "model.d_model=16",

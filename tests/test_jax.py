@@ -119,7 +119,7 @@ def test_a_run_without_tensorflow(tmp_path):
     )
     result = subprocess.run(
         [sys.executable, "-c", code, ROOT / "scripts" / "train.py"]
-        + ["data.validation_size=9", "data.test_size=9"]
+        + ["data.held_out_size=9"]
         + ["tokenizer.vocab_size=400", "model.num_layers=1", "training.max_buckets=1"]
         + ["training.max_epochs=1", "training.max_steps=3", "--name", tmp_path / "run"],
         capture_output=True,

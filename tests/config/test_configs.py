@@ -12,8 +12,7 @@ from transformer_tf.runs.trainer import Trainer
 CONFIGS = Path(__file__).parents[2] / "configs"
 SMALL = [
     "data.corpus=files",
-    "data.validation_size=9",
-    "data.test_size=5",
+    "data.held_out_size=9",
     "tokenizer.kind=trained",
     "tokenizer.vocab_size=326",
     "model.d_model=16",

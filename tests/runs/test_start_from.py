@@ -14,8 +14,7 @@ from transformer_tf.text.tokenization.tokenizer import Tokenizer
 # Without the sizes, which the checkpoint has.
 SETTINGS = [
     "data.corpus=tatoeba",
-    "data.validation_size=9",
-    "data.test_size=5",
+    "data.held_out_size=9",
     "training.tokens_per_batch=300",
     "training.max_buckets=2",
     "training.validate_every=1000",

@@ -131,7 +131,7 @@ def test_an_automatic_vocabulary_and_samples(data, tmp_path):
         (["tokenizer.vocab_size=100000"], ConfigError, "tokenizer.vocab_size"),
         (["data.max_length=2"], DataError, "data.max_length=2"),
         (["data.corpus=tatoba"], DataError, "tatoeba"),
-        (["data.test_size=90"], DataError, "too small"),
+        (["data.held_out_size=90"], DataError, "too small"),
     ],
 )
 def test_a_failed_start_leaves_no_folder(data, tmp_path, overrides, error, message):

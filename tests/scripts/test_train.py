@@ -129,8 +129,7 @@ def train(*arguments, cwd):
 def test_the_quickstart_in_small(tmp_path):
     """The default command with 20 steps writes every file, and names what comes next."""
     result = train(
-        "data.validation_size=20",
-        "data.test_size=20",
+        "data.held_out_size=20",
         "training.max_epochs=1",
         "training.max_steps=20",
         "training.max_minutes=60",

@@ -96,7 +96,7 @@ def test_the_command_writes_a_file_for_a_mix(tmp_path, monkeypatch):
     ]
     pairs, output = tmp_path / "pairs.tsv", tmp_path / "augmented.tsv"
     pairs.write_text("".join(f"{line}\n" for line in lines))
-    overrides = [f"data.files=[[{pairs}]]", "data.validation_size=5", "data.test_size=5"]
+    overrides = [f"data.files=[[{pairs}]]", "data.held_out_size=5"]
     command = ["augmentation", "configs/own.yaml", str(output), "--share=2", *overrides]
     monkeypatch.setattr(sys, "argv", command)
     main()

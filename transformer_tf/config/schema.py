@@ -79,11 +79,9 @@ class DataConfig(Section, name="data"):
     directory: Path | None = key(
         None, "Folder of downloaded data; by default $TRANSFORMER_TF_DATA or a cache folder."
     )
-    validation_size: NonNegativeInt = key(
-        2000, "Number of validation pairs, if the corpus has none of its own."
-    )
-    test_size: NonNegativeInt = key(
-        2000, "Number of test pairs, if the corpus has none of its own."
+    held_out_size: NonNegativeInt = key(
+        2000,
+        "Number of validation pairs, and of test pairs, each if the corpus has none of its own.",
     )
     max_length: PositiveInt = key(
         100, "Training pairs with more sub-words on one side are left out."
@@ -270,9 +268,8 @@ class Config:
         Raises:
             ConfigError: One line that names the key.
         """
-        for name in ("validation_size", "test_size"):  # a corpus may do without, a run may not
-            if getattr(self.data, name) == 0:
-                raise ConfigError(f"data.{name} must be at least 1, not 0")
+        if self.data.held_out_size == 0:  # a corpus may do without, a run may not
+            raise ConfigError("data.held_out_size must be at least 1, not 0")
         model, tokenizer = self.model, self.tokenizer
         self._check_alignment()
         if model.d_model % model.num_heads:

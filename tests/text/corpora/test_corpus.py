@@ -43,7 +43,7 @@ def write_table(path: Path, lines: Iterable[str]) -> str:
 
 def load(directory: Path, seed: int = 0, **options: object) -> Corpus:
     """Loads the English-German corpus in `directory`, by default with nothing held out."""
-    settings: dict[str, object] = {"corpus": "tatoeba", "validation_size": 0, "test_size": 0}
+    settings: dict[str, object] = {"corpus": "tatoeba", "held_out_size": 0}
     return load_corpus(DataConfig(directory=directory, **{**settings, **options}), seed)  # type: ignore[arg-type]
 
 
@@ -171,30 +171,28 @@ def test_splits_share_no_sentence(tmp_path: Path, seed: int) -> None:
     assert shared_sentences(pairs[:800], pairs[800:1000], pairs[1000:]) > 100
 
     for options in ({}, {"source_language": "de", "target_language": "en"}):
-        corpus = load(tmp_path, seed=seed, validation_size=151, test_size=103, **options)
+        corpus = load(tmp_path, seed=seed, held_out_size=127, **options)
 
         assert shared_sentences(*splits_of(corpus)) == 0
         assert corpus.removed["target leak (train)"] > 0
         assert corpus.removed["target leak (validation)"] > 0
-        assert 103 <= len(corpus.test) < 103 + 20
-        assert 0 < len(corpus.validation) < 151 + 20
+        assert 127 <= len(corpus.test) < 127 + 20
+        assert 0 < len(corpus.validation) < 127 + 20
         assert len(corpus.train) > 100
         assert len(all_pairs(corpus)) + sum(corpus.removed.values()) == len(lines)
 
 
 def test_sentences_of_punctuation_stay_different(tmp_path: Path) -> None:
     write_lines(tmp_path, ["?\t?", "!\t!", "…\t…", "?!\t?!"])
-    assert load(tmp_path, test_size=1, validation_size=1).sizes["train"] == 2
+    assert load(tmp_path, held_out_size=1).sizes["train"] == 2
 
 
 def test_sizes_and_order_of_a_seeds_splits(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(997))
 
-    corpus, again, other = (
-        load(tmp_path, seed=seed, validation_size=53, test_size=31) for seed in (3, 3, 4)
-    )
+    corpus, again, other = (load(tmp_path, seed=seed, held_out_size=53) for seed in (3, 3, 4))
 
-    assert corpus.sizes == {"train": 913, "validation": 53, "test": 31}
+    assert corpus.sizes == {"train": 891, "validation": 53, "test": 53}
     assert splits_of(again) == splits_of(corpus)
     assert other.test != corpus.test
     for split in (corpus.train, corpus.validation, corpus.test):
@@ -204,7 +202,7 @@ def test_sizes_and_order_of_a_seeds_splits(tmp_path: Path) -> None:
 
 
 def test_growth_moves_only_the_boundaries(tmp_path: Path) -> None:
-    options = {"validation_size": 101, "test_size": 103}
+    options = {"held_out_size": 103}
     write_lines(tmp_path, numbered_lines(2000))
     before = load(tmp_path, **options)
     lines = numbered_lines(2200)
@@ -222,17 +220,17 @@ def test_too_small_for_the_sizes(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(99))
 
     with pytest.raises(DataError, match=r"too small: 99 pairs.* at least 100") as error:
-        load(tmp_path, validation_size=20, test_size=30)
-    assert "data.test_size=9 data.validation_size=9." in str(error.value)
-    assert len(load(tmp_path, validation_size=9, test_size=9).train) > 80
-    assert len(load(tmp_path, validation_size=20, test_size=29).test) == 29
+        load(tmp_path, held_out_size=25)
+    assert "data.held_out_size=9." in str(error.value)
+    assert len(load(tmp_path, held_out_size=9).train) == 81
+    assert len(load(tmp_path, held_out_size=24).test) == 24
 
 
 def test_too_few_different_sentences(tmp_path: Path) -> None:
     write_lines(tmp_path, [f"Hi.\tHallo {number}." for number in range(50)])
 
     with pytest.raises(DataError, match="too few different sentences: no train pairs"):
-        load(tmp_path, validation_size=2, test_size=3)
+        load(tmp_path, held_out_size=3)
 
 
 @pytest.mark.parametrize(
@@ -289,15 +287,15 @@ def test_phrasebook_keeps_its_own_split(monkeypatch: pytest.MonkeyPatch) -> None
 def test_phrasebook_sizes_are_upper_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_phrasebook(monkeypatch)
 
-    corpus = load_corpus(DataConfig(validation_size=1, test_size=0))
+    corpus = load_corpus(DataConfig(held_out_size=1))
 
-    assert (len(corpus.validation), len(corpus.test)) == (1, 0)
+    assert (len(corpus.validation), len(corpus.test)) == (1, 1)
     assert len(all_pairs(corpus)) + sum(corpus.removed.values()) == 10
 
 
 def test_held_out_pairs_are_written_and_read(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(300))
-    corpus = load(tmp_path, validation_size=20, test_size=30)
+    corpus = load(tmp_path, held_out_size=20)
 
     corpus.save_held_out(tmp_path)
 
@@ -316,7 +314,7 @@ def load_files(*files: Path | tuple[Path, Path], **options: object) -> Corpus:
     entries = tuple(
         tuple(map(str, entry)) if isinstance(entry, tuple) else (str(entry),) for entry in files
     )
-    settings: dict[str, object] = {"validation_size": 0, "test_size": 0}
+    settings: dict[str, object] = {"held_out_size": 0}
     return load_corpus(DataConfig(corpus="files", files=entries, **{**settings, **options}))  # type: ignore[arg-type]
 
 
@@ -368,8 +366,7 @@ def test_a_given_test_set_is_kept_whole(tmp_path: Path) -> None:
     corpus = load_files(
         tmp_path / "train.tsv",
         test_files=((str(tmp_path / "test.tsv"),),),
-        test_size=2,
-        validation_size=7,
+        held_out_size=7,
     )
 
     assert [source for source, _ in corpus.test] == ["Hi.", "Hi.", "Long", "Leak."]
@@ -393,7 +390,7 @@ def write_multi30k(directory: Path, monkeypatch: pytest.MonkeyPatch, language: s
 def test_multi30k_has_its_own_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for language in ("fr", "cs"):
         write_multi30k(tmp_path, monkeypatch, language)
-    options = {"corpus": "multi30k", "validation_size": 2000, "test_size": 2000}
+    options = {"corpus": "multi30k", "held_out_size": 2000}
 
     corpus = load(tmp_path, source_language="fr", target_language="cs", **options)
 
@@ -423,7 +420,7 @@ def test_tfds(tmp_path: Path) -> None:
                 source_language="pt",
                 target_language="en",
                 directory=tmp_path,
-                test_size=10,
+                held_out_size=10,
             )
         )
         with pytest.raises(DataError, match="has the languages en and pt, not 'de'"):
@@ -447,7 +444,7 @@ def test_held_out_files_without_pairs_are_an_error(tmp_path: Path, split: str) -
     options = {f"{split}_files": ((write_table(tmp_path / "held_out.tsv", []),),)}
 
     with pytest.raises(DataError, match=f"data.{split}_files"):
-        load_files(tmp_path / "train.tsv", **{"validation_size": 9, "test_size": 9} | options)
+        load_files(tmp_path / "train.tsv", **{"held_out_size": 9} | options)
 
 
 def test_validation_pairs_that_are_all_test_pairs(tmp_path: Path) -> None:
@@ -457,7 +454,7 @@ def test_validation_pairs_that_are_all_test_pairs(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="Every validation pair of corpus"):
         load_files(
             tmp_path / "train.tsv",
-            **{"validation_size": 9, "validation_files": both, "test_files": both},
+            **{"held_out_size": 9, "validation_files": both, "test_files": both},
         )
 
 
@@ -497,7 +494,7 @@ def test_swapped_columns_are_refused(tmp_path: Path, key: str) -> None:
     correct = (write_table(tmp_path / "correct.tsv", phrases[600:800]),)
     reverse = ["\t".join(reversed(line.split("\t"))) for line in phrases[800:]]
     swapped = (write_table(tmp_path / "swapped.tsv", reverse),)
-    options: dict[str, object] = {"validation_size": 30, "test_size": 30}
+    options: dict[str, object] = {"held_out_size": 30}
     options["mix"] = (MixConfig(files=correct),)
     name = "the test pairs"
     if key == "corpus":
@@ -526,7 +523,7 @@ def test_a_column_in_another_language_is_noted(tmp_path: Path) -> None:
 
 def test_mixed_pairs_share_no_sentence_with_held_out_pairs(tmp_path: Path) -> None:
     write_lines(tmp_path, numbered_lines(300))
-    options = {"validation_size": 20, "test_size": 30}
+    options = {"held_out_size": 20}
     alone = load(tmp_path, **options)
     held_out = [*alone.validation, *alone.test]
     extra = [
@@ -579,7 +576,7 @@ def test_no_held_out_pairs_are_drawn_from_a_mix(tmp_path: Path) -> None:
     mix = (MixConfig(files=(write_table(tmp_path / "a.tsv", lines),)),)
 
     with pytest.raises(DataError, match="too small: 10 pairs"):
-        load(tmp_path, mix=mix, validation_size=20, test_size=30)
+        load(tmp_path, mix=mix, held_out_size=20)
 
 
 def test_files_with_the_target_first(tmp_path: Path) -> None:

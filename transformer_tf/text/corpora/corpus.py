@@ -128,7 +128,7 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     A split that the corpus lacks is drawn by a hash of the seed and the source sentence.
     The split of a sentence does not depend on the rest of the corpus: when the corpus grows, old
     source sentences only move from test to validation to train. A split that comes with the
-    corpus is kept whole. For the phrasebook, `validation_size` and `test_size` are upper bounds.
+    corpus is kept whole. For the phrasebook, `held_out_size` is an upper bound.
 
     Args:
         data: What to load.
@@ -223,18 +223,16 @@ def _draw_splits(splitter: Splitter, data: DataConfig) -> list[str]:
                 f"data.{name}_files holds no pair with text on both sides; correct it, or "
                 "remove it to draw pairs from the training files."
             )
-    wanted = sum(_size(data, name) for name in drawn)
+    wanted = len(drawn) * data.held_out_size
     if splitter.num_drawable < 2 * wanted:
-        size = max(splitter.num_drawable // 10, 1)
         raise DataError(
-            f"Corpus {data.corpus!r} is too small: {splitter.num_drawable} pairs are left "
-            f"after cleaning, and {' + '.join(f'{name}_size' for name in drawn)} = {wanted} needs "
-            f"at least {2 * wanted}; choose smaller sizes, such as "
-            f"{' '.join(f'data.{name}_size={size}' for name in drawn)}."
+            f"Corpus {data.corpus!r} is too small: {splitter.num_drawable} pairs are left after "
+            f"cleaning, and {wanted} {' and '.join(drawn)} pairs need at least {2 * wanted}; "
+            f"choose fewer, such as data.held_out_size={max(splitter.num_drawable // 10, 1)}."
         )
     for name in (TEST, VALIDATION):
         if name in drawn or data.corpus == "phrasebook":
-            splitter.draw(name, _size(data, name))
+            splitter.draw(name, data.held_out_size)
     return drawn
 
 
@@ -245,7 +243,7 @@ def _check_sizes(splitter: Splitter, data: DataConfig, drawn: Sequence[str]) -> 
         DataError: If one is.
     """
     for name in SPLITS:
-        if len(splitter.members[name]) or not _size(data, name):
+        if len(splitter.members[name]) or (name != TRAIN and not data.held_out_size):
             continue
         if name == VALIDATION and name not in drawn:
             raise DataError(
@@ -254,13 +252,8 @@ def _check_sizes(splitter: Splitter, data: DataConfig, drawn: Sequence[str]) -> 
             )
         raise DataError(
             f"Corpus {data.corpus!r} has too few different sentences: no {name} pairs are left "
-            f"with validation_size={data.validation_size} and test_size={data.test_size}; "
-            "choose smaller sizes or another corpus."
+            f"with data.held_out_size={data.held_out_size}; choose fewer or another corpus."
         )
-
-
-def _size(data: DataConfig, name: str) -> int:
-    return {TRAIN: 1, VALIDATION: data.validation_size, TEST: data.test_size}[name]
 
 
 def _count_sources(sources: Sequence[Source], train_source: np.ndarray) -> tuple[SourceCount, ...]:

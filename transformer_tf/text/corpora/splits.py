@@ -76,7 +76,7 @@ class Splitter:
         if name in self._given:
             given = self.members[name]
             order = np.argsort(self._hashes["source"][given], kind="stable")
-            self._keep(name, np.sort(given[order[:size]]), f"{name}_size")
+            self._keep(name, np.sort(given[order[:size]]), f"over held_out_size ({name})")
             return
         train = self.members[TRAIN]
         hashes = self._hashes["source"][train]
