@@ -121,17 +121,19 @@ SETTINGS = [
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory):
-    """A folder of downloads with a small corpus."""
+    """A folder of downloads with a small corpus, for runs of this and of other processes."""
     folder = tmp_path_factory.mktemp("data")
     (folder / "tatoeba").mkdir()
     lines = "".join(f"{a}\t{b}\n" for a, b in zip(ENGLISH, GERMAN, strict=True))
     with zipfile.ZipFile(folder / "tatoeba" / "deu-eng.zip", "w") as archive:
         archive.writestr("deu.txt", lines)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRANSFORMER_TF_DATA", str(folder))
+        yield folder
 
 
-def configure(data, *overrides):
+def configure(*overrides):
     """The configuration of a small run."""
     from transformer_tf.config import load_config
 
-    return load_config(None, [*SETTINGS, f"data.directory={data}", *overrides])
+    return load_config(None, [*SETTINGS, *overrides])

@@ -15,7 +15,7 @@ def test_measurements_of_two_systems(data, monkeypatch):
     systems = (train.System("article"), train.System("ours", 128))
     monkeypatch.setattr(train, "SYSTEMS", systems)
     monkeypatch.setattr(train, "ROUND_TOKENS", 128)
-    rows = list(train.measure_training(configure(data), rounds=1))
+    rows = list(train.measure_training(configure(), rounds=1))
     assert [row["system"] for row in rows] == ["article", "ours"]
     assert rows[0]["x article"] == 1
     for row in rows:
@@ -28,7 +28,7 @@ def test_measurements_of_two_systems(data, monkeypatch):
 def test_article_batches_have_64_pairs_of_42_tokens(data):
     """64 pairs, each side 42 tokens, the target shifted."""
     system = train.System("article")
-    rounds, steps = train.make_batches(PAIRS, system, configure(data), 1)
+    rounds, steps = train.make_batches(PAIRS, system, configure(), 1)
     inputs, target = rounds[0][0]
     assert steps == 2
     assert inputs["source"].shape == (64, 42)
@@ -38,7 +38,7 @@ def test_article_batches_have_64_pairs_of_42_tokens(data):
 
 def test_next_epoch_repeats_the_batches(data):
     system = train.System("ours", 64)
-    rounds, steps = train.make_batches(PAIRS, system, configure(data), 30)
+    rounds, steps = train.make_batches(PAIRS, system, configure(), 30)
     batches = [batch for round_batches in rounds for batch in round_batches]
     assert len(batches) > 2 * steps
     np.testing.assert_array_equal(batches[0][1], batches[steps][1])
@@ -47,4 +47,4 @@ def test_next_epoch_repeats_the_batches(data):
 def test_missing_torch_is_an_error(data, monkeypatch):
     monkeypatch.setattr(train, "find_spec", lambda name: None)
     with pytest.raises(TransformerTFError, match=r"\[benchmark\]"):
-        next(train.measure_training(configure(data), rounds=1))
+        next(train.measure_training(configure(), rounds=1))

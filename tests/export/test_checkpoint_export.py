@@ -37,7 +37,7 @@ def test_an_export_has_no_local_paths(checkpoint, tmp_path):
     shutil.copytree(checkpoint, run)
     (run / "state").mkdir()
     here = [f'data.files=[["{tmp_path}/mine.tsv"], ["{tmp_path}/b.en", "{tmp_path}/b.de"]]']
-    here += ["data.corpus=files", f"data.directory={tmp_path}"]
+    here.append("data.corpus=files")
     here.append(f'data.mix=[{{files: ["{tmp_path}/more.tsv"], tag: bt}}]')
     config = load_config(run / "config.yaml", here)
     training = dataclasses.replace(config.training, start_from=tmp_path / "first")
@@ -45,7 +45,7 @@ def test_an_export_has_no_local_paths(checkpoint, tmp_path):
     assert str(tmp_path) in (run / "config.yaml").read_text()
     export_checkpoint(run, tmp_path / "out")
     config = load_config(tmp_path / "out" / "config.yaml")
-    assert config.data.directory is config.training.start_from is None
+    assert config.training.start_from is None
     assert config.data.mix == (MixConfig(files=("more.tsv",), tag="bt"),)
     assert config.data.files == (("mine.tsv",), ("b.en", "b.de"))
     assert str(tmp_path) not in (tmp_path / "out" / "config.yaml").read_text()

@@ -22,7 +22,7 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):
     monkeypatch.chdir(scratch)
     monkeypatch.setattr(dry_run, "seconds_per_step", lambda trainer: 0.5)
     config = configure(
-        data, "training.max_steps=100", "training.validate_every=4", "training.max_minutes=0.25"
+        "training.max_steps=100", "training.validate_every=4", "training.max_minutes=0.25"
     )
     with dry_run.scratch_trainer(config) as trainer:
         table, lengths, examples, summary, time = dry_run.report(trainer)
@@ -37,6 +37,6 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):
 
 def test_the_time_of_a_step(data, tmp_path):
     """Measured without the compilation of the first steps."""
-    with Trainer(configure(data), tmp_path / "run").prepare() as trainer:
+    with Trainer(configure(), tmp_path / "run").prepare() as trainer:
         assert 0 < dry_run.seconds_per_step(trainer) < 2
         assert int(trainer.training_model.optimizer.iterations.value) == (21 if TENSORFLOW else 42)

@@ -45,7 +45,7 @@ def resumed(folder, *overrides):
 @pytest.fixture(scope="module")
 def uninterrupted(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "whole"
-    return folder, Trainer(configure(data, *OPTIONS), folder).prepare().fit()
+    return folder, Trainer(configure(*OPTIONS), folder).prepare().fit()
 
 
 def add_callback(trainer, callback):
@@ -61,7 +61,7 @@ def test_stopped_three_times(data, uninterrupted, tmp_path):
     """Ctrl-C after the first step, at a validation, and once there is an average."""
     whole, rows = uninterrupted
     folder = tmp_path / "run"
-    trainer = Trainer(configure(data, *OPTIONS), folder).prepare()
+    trainer = Trainer(configure(*OPTIONS), folder).prepare()
 
     class Interrupt(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
@@ -99,7 +99,7 @@ def test_lost_during_a_validation(data, uninterrupted, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch, pytest.raises(PowerCut):
         patch.setattr("transformer_tf.runs.trainer.evaluate", fail)
-        Trainer(configure(data, *OPTIONS), folder).prepare().fit()
+        Trainer(configure(*OPTIONS), folder).prepare().fit()
     trainer = resumed(folder)
     assert 0 < trainer.progress.step < rows[0]["step"]
     assert [row["step"] for row in trainer.fit()] == [row["step"] for row in rows]
@@ -111,8 +111,8 @@ def test_killed_and_resumed(data, tmp_path):
     """kill -9 at two random steps; the resumed run ends like an uninterrupted one."""
     whole, folder = tmp_path / "whole", tmp_path / "run"
     # A state is saved at each validation.
-    settings = [*OPTIONS, f"data.directory={data}", "training.validate_every=1"]
-    rows = Trainer(configure(data, *settings), whole).prepare().fit()
+    settings = [*OPTIONS, "training.validate_every=1"]
+    rows = Trainer(configure(*settings), whole).prepare().fit()
     config = tmp_path / "none.yaml"
     config.write_text("")
     first = ["--config", config, *SETTINGS, *settings, "--name", folder]
@@ -158,7 +158,7 @@ def test_a_second_trainer_in_one_process(uninterrupted, tmp_path):
 
 def test_a_run_without_a_state_starts_again(data, tmp_path):
     folder = tmp_path / "run"
-    Trainer(configure(data, "training.max_steps=3"), folder).prepare().close()
+    Trainer(configure("training.max_steps=3"), folder).prepare().close()
     trainer = resumed(folder)
     assert trainer.progress.step == 0
     assert [row["step"] for row in trainer.fit()] == [3]
@@ -192,7 +192,7 @@ def break_weights(trainer):
 def test_an_nan_loss_stops_the_run(data, tmp_path, bad_step, monkeypatch):
     monkeypatch.setattr("transformer_tf.runs.trainer.SAVE_MINUTES", 1e-6)
     folder = tmp_path / "run"
-    trainer = Trainer(configure(data), folder).prepare()
+    trainer = Trainer(configure(), folder).prepare()
 
     class Poison(keras.callbacks.Callback):
         def on_train_batch_begin(self, batch, logs=None):
@@ -214,7 +214,7 @@ def test_broken_weights_of_the_last_step_are_not_saved(data, tmp_path):
     """The loss of that step was still finite."""
     folder = tmp_path / "run"
     settings = ["training.max_steps=3", "training.validate_every=1"]
-    trainer = Trainer(configure(data, *settings), folder).prepare()
+    trainer = Trainer(configure(*settings), folder).prepare()
 
     class Break(keras.callbacks.Callback):
         def on_train_end(self, logs=None):

@@ -22,20 +22,19 @@ SETTINGS = [
 ]
 
 
-def fine_tune(data, checkpoint, *overrides):
-    start = [f"data.directory={data}", f"training.start_from={checkpoint}"]
-    return load_config(None, [*SETTINGS, *start, *overrides])
+def fine_tune(checkpoint, *overrides):
+    return load_config(None, [*SETTINGS, f"training.start_from={checkpoint}", *overrides])
 
 
 def test_the_sizes_are_those_of_the_checkpoint(data, checkpoint):
     theirs = load_config(checkpoint / "config.yaml")
-    config = fine_tune(data, checkpoint, "model.dropout_rate=0.3", "model.d_model=8")
+    config = fine_tune(checkpoint, "model.dropout_rate=0.3", "model.d_model=8")
     assert (config.model.d_model, config.model.num_heads, config.model.d_ff) == (8, 2, 16)
     assert config.tokenizer == theirs.tokenizer
     assert config.model.dropout_rate == 0.3
     assert config.training.tokens_per_batch == 300
     repeated = vars(theirs.model) | {"num_decoder_layers": "null"}
-    fine_tune(data, checkpoint, *(f"model.{key}={value}" for key, value in repeated.items()))
+    fine_tune(checkpoint, *(f"model.{key}={value}" for key, value in repeated.items()))
 
 
 @pytest.mark.parametrize("override", ["model.d_model=128", "tokenizer.vocab_size=400"])
@@ -45,16 +44,16 @@ def test_another_size_is_an_error(data, checkpoint, override, tmp_path):
     section, name = key.split(".")
     path = tmp_path / "c.yaml"
     path.write_text(f"{section}:\n  {name}: {value}\ntraining:\n  start_from: {checkpoint}\n")
-    for load in (lambda: fine_tune(data, checkpoint, override), lambda: load_config(path)):
+    for load in (lambda: fine_tune(checkpoint, override), lambda: load_config(path)):
         with pytest.raises(ConfigError, match=f"{override} differs from .*: leave it out"):
             load()
 
 
 def test_a_folder_that_is_no_checkpoint(data, checkpoint, tmp_path):
     with pytest.raises(ConfigError, match="is not a checkpoint"):
-        fine_tune(data, tmp_path)
+        fine_tune(tmp_path)
     copy = shutil.copytree(checkpoint, tmp_path / "copy")
-    config = fine_tune(data, copy)
+    config = fine_tune(copy)
     (copy / "last.weights.h5").unlink()
     with pytest.raises(CheckpointError, match="has no weights yet"):
         Trainer(config, tmp_path / "run").prepare()
@@ -65,7 +64,7 @@ def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):
     _, model, source, target = load_checkpoint(checkpoint)
     folder = tmp_path / "run"
     for resume in (False, True):
-        config = load_run_config(folder) if resume else fine_tune(data, checkpoint)
+        config = load_run_config(folder) if resume else fine_tune(checkpoint)
         with Trainer(config, folder, resume).prepare() as trainer:
             for start, theirs in zip(trainer.model.get_weights(), model.get_weights(), strict=True):
                 np.testing.assert_array_equal(start, theirs)
@@ -78,7 +77,7 @@ def test_the_weights_and_tokenizers_at_the_start(data, checkpoint, tmp_path):
 def test_a_run_resumes_without_the_checkpoint(data, checkpoint, tmp_path):
     copy = shutil.copytree(checkpoint, tmp_path / "copy")
     folder = tmp_path / "run"
-    Trainer(fine_tune(data, copy, "training.max_steps=2"), folder).prepare().fit()
+    Trainer(fine_tune(copy, "training.max_steps=2"), folder).prepare().fit()
     shutil.rmtree(copy)
     trained = load_checkpoint(folder)[1].get_weights()
     longer = load_run_config(folder, ["training.max_steps=3"])
@@ -92,14 +91,14 @@ def test_the_tags_are_those_of_the_mix(data, checkpoint, tmp_path):
     extra = tmp_path / "extra.tsv"
     extra.write_text("A red dog.\tEin roter Hund.\n")
     for mix, tags in ((f"[{{files: [{extra}], tag: bt}}]", ("bt",)), ("[]", ())):
-        config = fine_tune(data, checkpoint, f"data.mix={mix}")
+        config = fine_tune(checkpoint, f"data.mix={mix}")
         with Trainer(config, tmp_path / f"run {tags}").prepare() as trainer:
             assert trainer.source_tokenizer.tags == tags
 
 
 def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):
     first = tmp_path / "first"
-    settings = [f"data.directory={data}", "data.slots=true", "model.num_layers=1"]
+    settings = ["data.slots=true", "model.num_layers=1"]
     settings += ["model.d_model=8", "model.num_heads=2", "model.d_ff=16", "training.max_steps=1"]
     settings += ["tokenizer.vocab_size=320"]
     with Trainer(load_config(None, [*SETTINGS, *settings]), first).prepare() as trainer:
@@ -107,9 +106,9 @@ def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):
     tokenizer = Tokenizer.load(first / "tokenizers" / "source.model")
     tokenizer.known_words = frozenset(["reykjavik"])
     tokenizer.save(first / "tokenizers" / "source.model")
-    config = fine_tune(data, first, "training.max_steps=1")
+    config = fine_tune(first, "training.max_steps=1")
     assert config.data.slots
-    assert not fine_tune(data, first, "data.slots=false").data.slots
+    assert not fine_tune(first, "data.slots=false").data.slots
     with Trainer(config, tmp_path / "second").prepare() as trainer:
         assert "reykjavik" in trainer.source_tokenizer.known_words
     saved = Tokenizer.load(tmp_path / "second" / "tokenizers" / "source.model")

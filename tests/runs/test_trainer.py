@@ -26,7 +26,7 @@ def run(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "first"
     options = ["training.max_epochs=2", "training.validate_every=3", "training.warmup_steps=3"]
     options.append("training.learning_rate_scale=30")
-    config = configure(data, "training.label_smoothing=0.1", *options)
+    config = configure("training.label_smoothing=0.1", *options)
     trainer = Trainer(config, folder).prepare()
     return trainer, trainer.fit(lambda: make_translator(trainer)), folder
 
@@ -90,7 +90,7 @@ def set_scores(monkeypatch, perplexity):
 
 def test_patience(data, tmp_path, monkeypatch):
     """The run ends after two validations without a better score."""
-    config = configure(data, "training.patience=2", "training.validate_every=1")
+    config = configure("training.patience=2", "training.validate_every=1")
     trainer = Trainer(config, tmp_path / "run").prepare()
     set_scores(monkeypatch, perplexity=[9.0, 8.0, 8.5, 7.0, 7.0, 7.5, 1.0])
     assert [row["val_perplexity"] for row in trainer.fit()] == [9.0, 8.0, 8.5, 7.0, 7.0, 7.5]
@@ -99,7 +99,7 @@ def test_patience(data, tmp_path, monkeypatch):
 
 def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):
     """The second of three validations has the lowest perplexity."""
-    config = configure(data, "training.max_steps=3", "training.validate_every=1")
+    config = configure("training.max_steps=3", "training.validate_every=1")
     trainer = Trainer(config, tmp_path / "run").prepare()
     weights = set_scores(monkeypatch, perplexity=[6.0, 5.0, 7.0])
     trainer.fit()
@@ -110,13 +110,13 @@ def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):
 
 
 def test_the_time_limit(data, tmp_path):
-    config = configure(data, "training.max_minutes=1e-6")
+    config = configure("training.max_minutes=1e-6")
     trainer = Trainer(config, tmp_path / "run").prepare()
     assert [row["step"] for row in trainer.fit()] == [1]
 
 
 def test_an_automatic_vocabulary_and_samples(data, tmp_path):
-    config = configure(data, "tokenizer.vocab_size=auto", "training.samples=null")
+    config = configure("tokenizer.vocab_size=auto", "training.samples=null")
     with Trainer(config, tmp_path / "run").prepare() as trainer:
         sizes = [trainer.source_tokenizer.vocab_size, trainer.target_tokenizer.vocab_size]
         assert all(275 < size < 1000 for size in sizes)
@@ -136,12 +136,12 @@ def test_an_automatic_vocabulary_and_samples(data, tmp_path):
 )
 def test_a_failed_start_leaves_no_folder(data, tmp_path, overrides, error, message):
     with pytest.raises(error, match=message):
-        Trainer(configure(data, *overrides), tmp_path / "runs" / "run").prepare()
+        Trainer(configure(*overrides), tmp_path / "runs" / "run").prepare()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_fails_in_its_first_step_leaves_no_folder(data, tmp_path, monkeypatch):
-    trainer = Trainer(configure(data), tmp_path / "run").prepare()
+    trainer = Trainer(configure(), tmp_path / "run").prepare()
     assert (tmp_path / "run").is_dir()
     monkeypatch.setattr(trainer.training_model, "fit", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -151,7 +151,7 @@ def test_a_run_that_fails_in_its_first_step_leaves_no_folder(data, tmp_path, mon
 
 def test_a_shared_tokenizer_and_mixed_precision(data, tmp_path):
     options = ["tokenizer.shared=true", "model.tie_embeddings=all"]
-    config = configure(data, *options, "training.precision=mixed_bfloat16")
+    config = configure(*options, "training.precision=mixed_bfloat16")
     trainer = Trainer(config, tmp_path / "run").prepare()
     assert trainer.source_tokenizer.encode("5") == trainer.target_tokenizer.encode("5")
     logs = trainer.training_model.train_on_batch(*trainer.data.train[0], return_dict=True)
@@ -171,9 +171,10 @@ def write_official_models(data, folder):
     (folder / "tatoeba").symlink_to(data / "tatoeba")
 
 
-def test_translations_of_official_models_are_in_lower_case(data, tmp_path):
+def test_translations_of_official_models_are_in_lower_case(data, tmp_path, monkeypatch):
     write_official_models(data, tmp_path)
-    config = configure(tmp_path, "tokenizer.kind=bpemb", "tokenizer.vocab_size=1000")
+    monkeypatch.setenv("TRANSFORMER_TF_DATA", str(tmp_path))
+    config = configure("tokenizer.kind=bpemb", "tokenizer.vocab_size=1000")
     trainer = Trainer(config, tmp_path / "run").prepare()
     save_weights(trainer.model, tmp_path / "run" / "best.weights.h5")
     translator = Translator.load(tmp_path / "run")
@@ -187,7 +188,6 @@ def test_long_samples(data, tmp_path):
     """A sample that is too long for the model is translated in parts."""
     long = "I see 5 red cars. " * 20
     config = configure(
-        data,
         "training.max_epochs=1",
         f"training.samples=['{long}', 'A tree.', '']",
         "data.max_length=20",

@@ -107,7 +107,7 @@ def test_the_folder_of_a_run(command_line, tmp_path, name, folder):
 
 def test_a_dry_run(command_line, data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("transformer_tf.runs.dry_run.seconds_per_step", lambda trainer: 0.5)
-    command_line("--dry-run", *SETTINGS, f"data.directory={data}")
+    command_line("--dry-run", *SETTINGS)
     main()
     output = capsys.readouterr()
     assert "10 random pairs" in output.out

@@ -28,7 +28,7 @@ OPTIONS = [
 ]
 
 
-def run(data, folder, *overrides, size=1, devices=1):
+def run(folder, *overrides, size=1, devices=1):
     """Trains in `size` processes of `devices` devices and returns what each of them printed."""
     options = [] if "resume" in overrides else [*OPTIONS, f"training.devices={devices}"]
     with socket.socket() as free:
@@ -41,7 +41,7 @@ def run(data, folder, *overrides, size=1, devices=1):
     }
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.training.worker", data, folder, str(size), str(number)]
+            [sys.executable, "-m", "tests.training.worker", folder, str(size), str(number)]
             + [str(port), *options, *overrides],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -74,14 +74,14 @@ def weights(folder):
 @pytest.fixture(scope="module")
 def rows(data, tmp_path_factory):
     """The tokens per batch that give batches of 8 rows, with any number of devices."""
-    trainer = Trainer(configure(data, *OPTIONS), tmp_path_factory.mktemp("rows") / "run").prepare()
+    trainer = Trainer(configure(*OPTIONS), tmp_path_factory.mktemp("rows") / "run").prepare()
     return f"training.tokens_per_batch={8 * max(trainer.data.train.shapes[0])}"
 
 
 @pytest.fixture(scope="module")
 def one(data, rows, tmp_path_factory):
     folder = tmp_path_factory.mktemp("one") / "run"
-    return folder, run(data, folder, rows)
+    return folder, run(folder, rows)
 
 
 def assert_same(folder, other):
@@ -93,8 +93,8 @@ def assert_same(folder, other):
 @pytest.mark.slow
 def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):
     folder = tmp_path / "run"
-    run(data, folder, rows, "training.max_steps=3", size=2)
-    outputs = run(data, folder, "resume", "training.max_steps=6", size=2)
+    run(folder, rows, "training.max_steps=3", size=2)
+    outputs = run(folder, "resume", "training.max_steps=6", size=2)
     results = {output.splitlines()[-1] for output in outputs}  # Gloo prints lines before it
     assert len(results) == 1
     assert results.pop().startswith("6 ")
@@ -104,16 +104,16 @@ def test_two_processes_train_and_resume_as_one(data, rows, one, tmp_path):
 @pytest.mark.slow
 def test_two_devices_train_as_one(data, rows, one, tmp_path):
     folder = tmp_path / "run"
-    run(data, folder, rows, devices=2)
+    run(folder, rows, devices=2)
     assert_same(folder, one[0])
 
 
 def test_a_time_limit_needs_one_process(data, tmp_path):
-    config = configure(data, "training.max_minutes=3")
+    config = configure("training.max_minutes=3")
     with pytest.raises(ConfigError, match="process"):
         Trainer(config, tmp_path / "run", group=ProcessGroup(2, 0)).prepare()
 
 
 def test_several_devices_need_jax(data, tmp_path):
     with pytest.raises(ConfigError, match="KERAS_BACKEND=jax, not tensorflow"):
-        Trainer(configure(data, "training.devices=2"), tmp_path / "run").prepare()
+        Trainer(configure("training.devices=2"), tmp_path / "run").prepare()

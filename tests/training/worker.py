@@ -1,6 +1,6 @@
 """One process of a run.
 
-python -m tests.training.worker DATA FOLDER SIZE INDEX PORT [KEY=VALUE ...]
+python -m tests.training.worker FOLDER SIZE INDEX PORT [KEY=VALUE ...]
 """
 
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 from transformer_tf.utils.startup import import_keras_quietly
 
 if __name__ == "__main__":
-    data, folder, size, index, port, *overrides = sys.argv[1:]
+    folder, size, index, port, *overrides = sys.argv[1:]
     from transformer_tf.training.distribution import join
 
     group = join(f"localhost:{port}", int(size), int(index)) if int(size) > 1 else None
@@ -23,7 +23,7 @@ if __name__ == "__main__":
             load_run_config(Path(folder), overrides), Path(folder), True, group
         ).prepare()
     else:
-        config = load_config(None, [f"data.directory={data}", *overrides])
+        config = load_config(None, overrides)
         trainer = Trainer(config, Path(folder), group=group).prepare()
     rows = trainer.fit()
     print(rows[-1]["step"], rows[-1]["val_perplexity"])

@@ -20,7 +20,6 @@ from transformer_tf.utils.files import atomic_write_bytes
 # The keys that may change in a resumed run, besides those of `decoding`. They have no effect on
 # what the model has learned so far.
 RESUMABLE = (
-    "data.directory",
     "data.files",
     "data.validation_files",
     "data.test_files",

@@ -76,9 +76,6 @@ class DataConfig(Section, name="data"):
     )
     source_language: str = key("en", "Language to translate from, as a two-letter code.")
     target_language: str = key("de", "Language to translate into, as a two-letter code.")
-    directory: Path | None = key(
-        None, "Folder of downloaded data; by default $TRANSFORMER_TF_DATA or a cache folder."
-    )
     held_out_size: NonNegativeInt = key(
         2000,
         "Number of validation pairs, and of test pairs, each if the corpus has none of its own.",

@@ -45,7 +45,6 @@ def without_folders(config: Config) -> Config:
         config,
         data=dataclasses.replace(
             data,
-            directory=None,
             files=names(data.files),
             validation_files=names(data.validation_files),
             test_files=names(data.test_files),

@@ -66,7 +66,7 @@ def _new_tokenizers(
     """Trains tokenizers on the training pairs, or loads the official ones."""
     sources, targets = (training_sentences(corpus.train, side) for side in (0, 1))
     if settings.kind == "bpemb":
-        size, directory = int(settings.vocab_size), data_directory(data)
+        size, directory = int(settings.vocab_size), data_directory()
         source = Tokenizer.official(data.source_language, size, directory)
         target = Tokenizer.official(data.target_language, size, directory)
         return source, target

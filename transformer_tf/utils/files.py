@@ -55,16 +55,9 @@ def atomic_write_bytes(path: Path, content: bytes) -> None:
         partial.write_bytes(content)
 
 
-def user_folder(configured: Path | None, variable: str) -> Path:
-    """Returns a folder for data.
-
-    Args:
-        configured: The folder in the configuration, which comes first.
-        variable: The environment variable that names the folder otherwise. Without it, the
-            folder is in the user's cache.
-    """
-    chosen = configured or os.environ.get(variable)
-    if chosen:
+def user_folder(variable: str) -> Path:
+    """Returns a folder for data: that of an environment variable, else one in the user's cache."""
+    if chosen := os.environ.get(variable):
         return Path(chosen).expanduser()
     import pooch
 

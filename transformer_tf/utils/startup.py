@@ -67,7 +67,7 @@ def _cache_compiled_programs() -> None:
         return  # the user's own cache
     import jax
 
-    folder = user_folder(None, "TRANSFORMER_TF_CACHE") / "jax"
+    folder = user_folder("TRANSFORMER_TF_CACHE") / "jax"
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 

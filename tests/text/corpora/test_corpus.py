@@ -44,7 +44,9 @@ def write_table(path: Path, lines: Iterable[str]) -> str:
 def load(directory: Path, seed: int = 0, **options: object) -> Corpus:
     """Loads the English-German corpus in `directory`, by default with nothing held out."""
     settings: dict[str, object] = {"corpus": "tatoeba", "held_out_size": 0}
-    return load_corpus(DataConfig(directory=directory, **{**settings, **options}), seed)  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRANSFORMER_TF_DATA", str(directory))
+        return load_corpus(DataConfig(**{**settings, **options}), seed)  # type: ignore[arg-type]
 
 
 def numbered_lines(count: int) -> list[str]:
@@ -400,7 +402,7 @@ def test_multi30k_has_its_own_splits(tmp_path: Path, monkeypatch: pytest.MonkeyP
         load(tmp_path, source_language="en", target_language="es", **options)
 
 
-def test_tfds(tmp_path: Path) -> None:
+def test_tfds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Uses a mock instead of the dataset's files, without a network."""
     tfds = pytest.importorskip("tensorflow_datasets", reason="needs tensorflow-datasets")
     import tensorflow as tf
@@ -413,18 +415,18 @@ def test_tfds(tmp_path: Path) -> None:
             {"pt": [f"olá {row} ção" for row in rows], "en": [f"hello {row}" for row in rows]}
         )
 
+    monkeypatch.setenv("TRANSFORMER_TF_DATA", str(tmp_path))
     with tfds.testing.mock_data(as_dataset_fn=as_dataset):
         corpus = load_corpus(
             DataConfig(
                 corpus="tfds:ted_hrlr_translate/pt_to_en",
                 source_language="pt",
                 target_language="en",
-                directory=tmp_path,
                 held_out_size=10,
             )
         )
         with pytest.raises(DataError, match="has the languages en and pt, not 'de'"):
-            load_corpus(DataConfig(corpus="tfds:ted_hrlr_translate/pt_to_en", directory=tmp_path))
+            load_corpus(DataConfig(corpus="tfds:ted_hrlr_translate/pt_to_en"))
 
     assert corpus.sizes == {"train": 50, "validation": 4, "test": 10}  # the test set is drawn
     assert corpus.validation[0] == ("olá 100 ção", "hello 100")

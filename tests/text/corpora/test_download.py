@@ -9,7 +9,6 @@ from pathlib import Path
 import pooch  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
-from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
 from transformer_tf.text.corpora.download import fetch
 from transformer_tf.text.corpora.sources import data_directory
@@ -121,7 +120,6 @@ def test_a_failed_download_leaves_no_file(server: Server, tmp_path: Path) -> Non
 
 def test_the_data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRANSFORMER_TF_DATA", str(tmp_path))
-    assert data_directory(DataConfig()) == tmp_path
-    assert data_directory(DataConfig(directory=tmp_path / "own")) == tmp_path / "own"
+    assert data_directory() == tmp_path
     monkeypatch.setenv("TRANSFORMER_TF_DATA", "")
-    assert data_directory(DataConfig()) == Path(pooch.os_cache("transformer_tf"))
+    assert data_directory() == Path(pooch.os_cache("transformer_tf"))

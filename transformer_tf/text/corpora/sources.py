@@ -124,9 +124,9 @@ def list_sources(data: DataConfig, removed: dict[str, int]) -> list[Source]:
     return sources
 
 
-def data_directory(data: DataConfig) -> Path:
-    """Returns the folder of downloaded data: by default `$TRANSFORMER_TF_DATA`, or the cache."""
-    return user_folder(data.directory, "TRANSFORMER_TF_DATA")
+def data_directory() -> Path:
+    """Returns the folder of downloaded data: `$TRANSFORMER_TF_DATA`, or one in the user's cache."""
+    return user_folder("TRANSFORMER_TF_DATA")
 
 
 def _file_source(
@@ -160,7 +160,7 @@ def _read_tatoeba(data: DataConfig, removed: dict[str, int]) -> Iterator[RawPair
     archive = fetch(
         f"tatoeba/{other_code}-eng.zip",
         _TATOEBA_URL.format(code=other_code),
-        data_directory(data),
+        data_directory(),
     )
     for english, other in read_pairs([archive / f"{other_code}.txt"], ("en", other_code), removed):
         yield RawPair(TRAIN, *((english, other) if english_first else (other, english)))
@@ -176,7 +176,7 @@ def _read_multi30k(data: DataConfig, removed: dict[str, int]) -> Iterator[RawPai
         for language in languages:
             name = f"{stem}.{language}.gz"
             url = _MULTI30K_URL.format(name=name)
-            directory = data_directory(data)
+            directory = data_directory()
             paths.append(fetch(f"multi30k/{name}", url, directory, MULTI30K_HASHES[name]))
         for source, target in read_pairs(paths, languages, removed):
             yield RawPair(split, source, target)
@@ -222,7 +222,7 @@ def _read_tfds(data: DataConfig) -> Iterator[RawPair]:
     name = data.corpus.removeprefix("tfds:")
     wanted = data.source_language, data.target_language
     try:
-        builder = tfds.builder(name, data_dir=data_directory(data) / "tfds")
+        builder = tfds.builder(name, data_dir=data_directory() / "tfds")
         languages = sorted(builder.info.features)
         for language in wanted:
             if language not in languages:
@@ -244,5 +244,5 @@ def _read_tfds(data: DataConfig) -> Iterator[RawPair]:
         reason = one_line(error)[:200]
         raise DataError(
             f"TensorFlow Datasets could not load {name} ({reason}). It keeps its files in "
-            f"{data_directory(data) / 'tfds'}."
+            f"{data_directory() / 'tfds'}."
         ) from error
