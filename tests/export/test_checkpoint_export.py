@@ -1,6 +1,5 @@
 import dataclasses
 import shutil
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -10,7 +9,7 @@ from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint, save_weight
 from transformer_tf.config import MixConfig, load_config, save_config
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.checkpoint_export import export_checkpoint, halve
-from transformer_tf.export.folders import check_place, new_folder, replace_folder
+from transformer_tf.export.folders import new_folder
 
 
 def test_half_the_size_and_the_same_model(checkpoint, tmp_path):
@@ -65,28 +64,6 @@ def test_a_weight_too_large_leaves_nothing(checkpoint, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_folder_that_cannot_be_replaced_stays(tmp_path, monkeypatch):
-    new, old = tmp_path / "new", tmp_path / "old"
-    for folder in (new, old):
-        folder.mkdir()
-        (folder / folder.name).write_text("x")
-    rename = Path.rename
-
-    def refuse(path, target):
-        if path == new:
-            raise OSError("no")
-        return rename(path, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", refuse)
-        with pytest.raises(OSError, match="no"):
-            replace_folder(new, old)
-    assert [path.name for path in old.iterdir()] == ["old"]
-    replace_folder(new, old)
-    assert [path.name for path in old.iterdir()] == ["new"]
-    assert [path.name for path in tmp_path.iterdir()] == ["old"]
-
-
 def test_a_folder_in_use_is_left_alone(checkpoint, tmp_path):
     (tmp_path / "mine").write_text("x")
     with pytest.raises(CheckpointError, match="already exists and is not empty"):
@@ -117,13 +94,3 @@ def test_an_empty_folder_is_filled(tmp_path):
     assert (output / "sub" / "file").read_text() == "new"
     assert [path.name for path in output.iterdir()] == ["sub"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_folder_without_all_marks_is_kept(tmp_path):
-    (tmp_path / "model.bin").write_text("of somebody else")
-    with pytest.raises(CheckpointError, match="exists and is not an export of this format"):
-        check_place(tmp_path, "model.bin", "config.yaml")
-    (tmp_path / "config.yaml").touch()
-    check_place(tmp_path, "model.bin", "config.yaml")
-    with pytest.raises(CheckpointError, match="exists and is not an export of this format"):
-        check_place(tmp_path / "model.bin", "config.yaml")

@@ -96,17 +96,6 @@ def test_int8(folders, tmp_path):
     assert np.mean([a[0].tokens[0] == b[0].tokens[0] for a, b in pairs]) > 0.5
 
 
-def test_an_earlier_export_is_replaced_and_nothing_else(folders, tmp_path):
-    export_ctranslate2(folders[0], tmp_path / "model")
-    export_ctranslate2(folders[0], tmp_path / "model", "int8")
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter.txt").touch()
-    with pytest.raises(CheckpointError, match="thesis exists and is not an export of this format"):
-        export_ctranslate2(folders[0], tmp_path / "thesis")
-    assert (tmp_path / "thesis" / "chapter.txt").exists()
-
-
 def test_errors(folders, tmp_path):
     with pytest.raises(CheckpointError, match=r"make one with: python scripts/export\.py"):
         load_export(folders[0])

@@ -11,13 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from transformer_tf.checkpoint import (
-    CONFIG_FILE,
-    SOURCE_MODEL,
-    TARGET_MODEL,
     load_checkpoint,
     save_checkpoint,
 )
-from transformer_tf.decoding.ctranslate2_engine import MODEL_FILE
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
@@ -39,13 +35,13 @@ def export_ctranslate2(folder: Path, target: Path, quantization: str | None = No
 
     Args:
         folder: The checkpoint.
-        target: The new folder. An earlier export is replaced.
+        target: The new folder.
         quantization: `int8`, `int16`, `float16` or `bfloat16`; None for float32.
 
     Raises:
         CheckpointError: If the checkpoint cannot be read or the folder cannot be written.
     """
-    check_place(target, MODEL_FILE, CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL)
+    check_place(target)
     config, model, source_tokenizer, target_tokenizer = load_checkpoint(folder)
     longest = max(config.data.max_length, config.decoding.max_length) + 2  # start and end
     specification = transformer_specification(

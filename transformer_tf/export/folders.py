@@ -13,25 +13,14 @@ from transformer_tf.config import Config
 from transformer_tf.errors import CheckpointError, DataError, one_line
 
 
-def check_place(output: Path, *marks: str) -> None:
+def check_place(output: Path) -> None:
     """Checks that an export may write to a folder.
 
-    Args:
-        output: The folder. It must be missing, empty, or an earlier export.
-        marks: Files by which to recognize an earlier export. Without any, earlier exports are not
-            replaced either.
-
     Raises:
-        CheckpointError: If the folder holds something else.
+        CheckpointError: If it exists and is not an empty folder.
     """
-    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
-        return
-    if not marks:
-        raise CheckpointError(f"{output} already exists and is not empty")
-    if not all((output / mark).is_file() for mark in marks):
-        raise CheckpointError(
-            f"{output} exists and is not an export of this format; name a new folder"
-        )
+    if output.exists() and not (output.is_dir() and not any(output.iterdir())):
+        raise CheckpointError(f"{output} already exists and is not empty; name a new folder")
 
 
 def without_folders(config: Config) -> Config:
@@ -58,10 +47,10 @@ def without_folders(config: Config) -> Config:
 
 @contextlib.contextmanager
 def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterator[Path]:
-    """Creates a temporary folder that replaces `output` once everything is written.
+    """Creates a temporary folder that becomes `output` once everything is written.
 
     Args:
-        output: The folder to replace.
+        output: The folder: missing or empty.
         others: Types of write errors other than `OSError`.
 
     Yields:
@@ -72,7 +61,7 @@ def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterat
     """
     place = output.resolve()  # "." has no name
     # Fill an empty folder instead of replacing it: it may be a mount point or a shell's folder.
-    fill = place.is_dir() and not any(place.iterdir())
+    fill = place.is_dir()
     partial = (place if fill else place.parent) / f".{place.name}.{os.getpid()}.partial"
     errors: tuple[type[Exception], ...] = (OSError, DataError, *others)
     try:
@@ -81,32 +70,9 @@ def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterat
             for path in list(partial.iterdir()):
                 path.rename(place / path.name)
         else:
-            replace_folder(partial, place)
+            partial.rename(place)
     except errors as error:
         reason = getattr(error, "strerror", None) or one_line(error)[:200]
         raise CheckpointError(f"Cannot write {output}: {reason}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def replace_folder(new: Path, old: Path) -> None:
-    """Replaces a folder with another one, and keeps the old one on failure.
-
-    Args:
-        new: The new folder, in the same parent folder as `old`.
-        old: The folder to replace; it need not exist.
-
-    Raises:
-        OSError: If a folder cannot be renamed.
-    """
-    if not old.exists():
-        new.rename(old)
-        return
-    before = old.with_name(f".{old.name}.{os.getpid()}.before")
-    old.rename(before)
-    try:
-        new.rename(old)
-    except OSError:
-        before.rename(old)
-        raise
-    shutil.rmtree(before, ignore_errors=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import keras
 from keras import ops
 
-from transformer_tf.checkpoint import CONFIG_FILE, load_checkpoint, save_checkpoint
+from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
 from transformer_tf.config import Config
 from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import TransformerTFError
@@ -41,7 +41,7 @@ def export_onnx(folder: Path, output: Path) -> None:
 
     Args:
         folder: The checkpoint.
-        output: The new folder. An earlier export is replaced.
+        output: The new folder.
 
     Raises:
         CheckpointError: If the checkpoint cannot be read or the folder cannot be written.
@@ -52,7 +52,7 @@ def export_onnx(folder: Path, output: Path) -> None:
             "The ONNX export needs the TensorFlow backend: unset KERAS_BACKEND, "
             f"which is {keras.backend.backend()}"
         )
-    check_place(output, STEP_FILE, SETTINGS_FILE, CONFIG_FILE)
+    check_place(output)
     config, model, source, target = load_checkpoint(folder)
     with new_folder(output) as partial:
         save_checkpoint(partial, without_folders(config), source, target)

@@ -36,8 +36,7 @@ except ImportError as error:
         "python -m pip install tensorflow-text"
     ) from error
 
-MODEL_FILE = "saved_model.pb"
-MARK = "assets.extra/config.yaml"  # TensorFlow reserves this folder for other programs
+SETTINGS_FILE = "assets.extra/config.yaml"  # TensorFlow reserves this folder for other programs
 Tensors = dict[str, tf.Tensor]
 
 
@@ -46,7 +45,7 @@ def export_saved_model(folder: Path, output: Path) -> None:
 
     Args:
         folder: The checkpoint.
-        output: The new folder. An earlier export is replaced.
+        output: The new folder.
 
     Raises:
         CheckpointError: If the checkpoint cannot be read or the folder cannot be written.
@@ -57,7 +56,7 @@ def export_saved_model(folder: Path, output: Path) -> None:
             "The SavedModel export needs the TensorFlow backend: unset KERAS_BACKEND, "
             f"which is {keras.backend.backend()}"
         )
-    check_place(output, MODEL_FILE, MARK)
+    check_place(output)
     config, model, source, target = load_checkpoint(folder)
     with quiet_stderr():  # SentencePiece warns about models without normalization
         module = TranslationModule(model, source, target, config.decoding, config.data.max_length)
@@ -67,8 +66,8 @@ def export_saved_model(folder: Path, output: Path) -> None:
             str(partial),
             signatures={"serving_default": module.translate, "attend": module.attend},
         )
-        (partial / MARK).parent.mkdir()
-        save_config(without_folders(config), partial / MARK)
+        (partial / SETTINGS_FILE).parent.mkdir()
+        save_config(without_folders(config), partial / SETTINGS_FILE)
 
 
 class TranslationModule(tf.Module):

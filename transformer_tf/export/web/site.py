@@ -49,7 +49,7 @@ def export_web(
 
     Args:
         folders: The checkpoints to choose from, the default first.
-        output: The new folder or file. An earlier export is replaced.
+        output: The new folder, or the file, which is replaced.
         quantization: How weights are stored, as in `pack_checkpoint`.
         single_file: Whether to write one HTML file that holds everything.
 
@@ -71,7 +71,7 @@ def export_web(
         except OSError as error:
             raise CheckpointError(f"Cannot write {output}: {error.strerror}") from error
         return
-    check_place(output, INDEX_FILE, f"{names[0]}.gz", f"{names[0]}.js")
+    check_place(output)
     packs = [pack_checkpoint(folder, quantization) for folder in folders]
     with new_folder(output) as partial:
         partial.mkdir()
