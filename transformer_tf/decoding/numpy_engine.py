@@ -38,14 +38,11 @@ class NumpyEngine(BatchedEngine):
         model: The model.
         start_id: The id of the start token.
         end_id: The id of the end token.
-        workers: Number of batches at the same time; by default one for each CPU.
     """
 
-    def __init__(
-        self, model: NumpyTransformer, start_id: int, end_id: int, workers: int | None = None
-    ):
+    def __init__(self, model: NumpyTransformer, start_id: int, end_id: int):
         learned = model.target_embedding[1:]
-        super().__init__(workers or available_cpus(), len(learned[0]) if learned else None)
+        super().__init__(available_cpus(), len(learned[0]) if learned else None)
         self.model = model
         self.start_id = start_id
         self.end_id = end_id

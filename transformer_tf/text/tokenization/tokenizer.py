@@ -47,11 +47,11 @@ class Tokenizer:
         lowercase: Whether text is prepared as for the official BPEmb models: in lower case, with
             every digit a 0.
         tags: The names of the source tags of the training data, such as `["bt"]`.
-        known_words: The words of the training sources, if unknown names become slots.
 
     Attributes:
         processor: The `sentencepiece.SentencePieceProcessor`.
         content: The bytes of the model file.
+        known_words: The words of the training sources, if unknown names become slots.
 
     Raises:
         DataError: If `model_file` is missing or not a BPE model.
@@ -65,12 +65,11 @@ class Tokenizer:
         model_file: Path,
         lowercase: bool = False,
         tags: Sequence[str] = (),
-        known_words: frozenset[str] | None = None,
     ):
         self.model_file = Path(model_file)
         self.lowercase = lowercase
         self.tags = tuple(tags)
-        self.known_words = known_words
+        self.known_words: frozenset[str] | None = None
         self.processor = sentencepiece.SentencePieceProcessor()
         try:
             self.content = self.model_file.read_bytes()
