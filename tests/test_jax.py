@@ -34,7 +34,7 @@ def run(*arguments):
 
 
 @pytest.mark.slow
-def test_a_checkpoint_gives_the_same_logits_under_jax(checkpoint, tmp_path):
+def test_a_checkpoint_gives_the_same_logits_and_hypotheses_under_jax(checkpoint, tmp_path):
     from transformer_tf.translator import Translator
 
     translator = Translator.load(checkpoint, engine="keras")
@@ -42,49 +42,25 @@ def test_a_checkpoint_gives_the_same_logits_under_jax(checkpoint, tmp_path):
     target = [translator.target_tokenizer.encode_sentence("Ich sehe 3 rote Autos.")]
     inputs = {"source": np.array(source), "target_input": np.array(target)}
     np.savez(tmp_path / "inputs.npz", **inputs)
-    result = run(
-        "-c",
-        "import sys, numpy as np, keras; from transformer_tf.translator import Translator\n"
+    sentences = [f"I see {n} red cars." for n in range(40)]
+    code = (
+        "import sys, json, numpy as np, keras; from transformer_tf.translator import Translator\n"
         "assert keras.backend.backend() == 'jax'\n"
-        "folder, file = sys.argv[1:]\n"
+        "folder, file, sentences = sys.argv[1:]\n"
         "t = Translator.load(folder, engine='keras'); inputs = dict(np.load(file))\n"
         "np.save(file + '.npy', np.asarray(t.engine.model(inputs)))\n"
-        "print(t.translate('I see 3 red cars.'))",
-        checkpoint,
-        tmp_path / "inputs.npz",
+        "found = t.search(json.loads(sentences))\n"
+        "print(json.dumps([[[h.tokens, h.log_prob] for h in row] for row in found]))"
     )
+    result = run("-c", code, checkpoint, tmp_path / "inputs.npz", json.dumps(sentences))
     assert result.returncode == 0, result.stderr
     logits = np.load(tmp_path / "inputs.npz.npy")
     np.testing.assert_allclose(logits, translator.engine.model(inputs), atol=1e-4)
-    assert result.stdout.strip() == translator.translate(["I see 3 red cars."])[0].strip()
-
-
-@pytest.mark.slow
-def test_searches_find_the_same_under_jax(checkpoint):
-    from transformer_tf.translator import Translator
-
-    code = (
-        "import sys, json; from transformer_tf.translator import Translator\n"
-        "t = Translator.load(sys.argv[1], engine='keras'); sentences = json.loads(sys.argv[2])\n"
-        "for options in json.loads(sys.argv[3]):\n"
-        "    found = t.search(sentences, **options)\n"
-        "    print(json.dumps([[[h.tokens, h.log_prob] for h in row] for row in found]))"
-    )
-    sentences = [f"I see {n} red cars." for n in range(40)]
-    searches: list[dict] = [
-        {},
-        {"max_length": 5},
-    ]
-    result = run("-c", code, checkpoint, json.dumps(sentences), json.dumps(searches))
-    assert result.returncode == 0, result.stderr
-    translator = Translator.load(checkpoint, engine="keras")
-    for options, line in zip(searches, result.stdout.splitlines(), strict=True):
-        for ours, theirs in zip(
-            translator.search(sentences, **options), json.loads(line), strict=True
-        ):
-            assert [translation.tokens for translation in ours] == [row[0] for row in theirs]
-            log_probs = [translation.log_prob for translation in ours]
-            np.testing.assert_allclose(log_probs, [row[1] for row in theirs], atol=1e-3)
+    found = json.loads(result.stdout)
+    for ours, theirs in zip(translator.search(sentences), found, strict=True):
+        assert [translation.tokens for translation in ours] == [row[0] for row in theirs]
+        log_probs = [translation.log_prob for translation in ours]
+        np.testing.assert_allclose(log_probs, [row[1] for row in theirs], atol=1e-3)
 
 
 @pytest.mark.slow

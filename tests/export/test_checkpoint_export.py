@@ -8,7 +8,7 @@ import pytest
 from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint, save_weights
 from transformer_tf.config import MixConfig, load_config, save_config
 from transformer_tf.errors import CheckpointError
-from transformer_tf.export.checkpoint_export import export_checkpoint, halve
+from transformer_tf.export.checkpoint_export import export_checkpoint
 from transformer_tf.export.folders import new_folder
 
 
@@ -59,27 +59,16 @@ def test_a_weight_too_large_leaves_nothing(checkpoint, tmp_path):
     model.set_weights([weight + 1e5 for weight in model.get_weights()])
     for path in run.glob("*.weights.h5"):
         save_weights(model, path)
-    with pytest.raises(CheckpointError, match="too large for float16"):
+    with pytest.raises(CheckpointError, match="float16"):
         export_checkpoint(run, tmp_path / "out", half=True)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
 def test_a_folder_in_use_is_left_alone(checkpoint, tmp_path):
     (tmp_path / "mine").write_text("x")
-    with pytest.raises(CheckpointError, match="already exists and is not empty"):
+    with pytest.raises(CheckpointError, match=str(tmp_path)):
         export_checkpoint(checkpoint, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_a_weight_too_large_for_float16(tmp_path):
-    path = tmp_path / "a.h5"
-    with h5py.File(path, "w") as file:
-        file.create_dataset("layer/vars/0", data=np.float32([1e5]))
-    before = path.read_bytes()
-    with pytest.raises(CheckpointError, match="layer/vars/0 is too large for float16"):
-        halve(path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_an_empty_folder_is_filled(tmp_path):
@@ -94,3 +83,12 @@ def test_an_empty_folder_is_filled(tmp_path):
     assert (output / "sub" / "file").read_text() == "new"
     assert [path.name for path in output.iterdir()] == ["sub"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(CheckpointError, match="file/model"),
+        new_folder(tmp_path / "file/model") as new,
+    ):
+        new.mkdir()

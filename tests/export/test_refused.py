@@ -26,13 +26,6 @@ def test_another_folder_is_left_alone(checkpoint, tmp_path, export):
 
 
 @EXPORTS
-def test_a_folder_that_cannot_be_written(checkpoint, tmp_path, export):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(CheckpointError, match="Cannot write"):
-        export(checkpoint, tmp_path / "file" / "model")
-
-
-@EXPORTS
 def test_another_backend(checkpoint, tmp_path, monkeypatch, export):
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     with pytest.raises(TransformerTFError, match="KERAS_BACKEND"):

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from transformer_tf.checkpoint import open_checkpoint, save_checkpoint
+from transformer_tf.errors import CheckpointError
 from transformer_tf.export.web.pack import pack_checkpoint
 from transformer_tf.export.web.site import ListedModel, export_web, render_site
 
@@ -88,13 +89,37 @@ def translate(ask, text):
     return " ".join(ask("translate", {**part, "search": "beam"})["text"] for part in parts)
 
 
-def test_models_are_called_by_their_languages(open_page, site, folders):
+def test_a_folder_has_a_page_and_its_models(open_page, site):
     page = open_page((site / "index.html").as_uri())
     titles = page.locator("#model option").all_text_contents()
     assert titles == ["English → German", "German → English"]
     assert sorted(path.name for path in site.iterdir()) == [
         *("back.gz", "back.js", "index.html", "tiny.gz", "tiny.js")
     ]
+
+
+def test_a_single_file_needs_no_other(open_page, folders, engines, tmp_path):
+    path = tmp_path / "page.html"
+    export_web(folders[:1], path, single_file=True)
+    page = open_page(path.as_uri())
+    assert page.text_content("#translation") == translate(engines[0], FIRST)
+    assert page.asked[0] == "page.html" and page.asked[1:] == []
+
+
+def test_without_webassembly(open_page, server, engines):
+    page = open_page(f"{server}?plain")
+    assert page.text_content("#engine") == "plain"
+    assert page.text_content("#translation") == translate(engines[0], FIRST)
+
+
+def test_a_place_with_something_else_is_refused(folders, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    for options in ({}, {"single_file": True}):
+        with pytest.raises(CheckpointError, match=str(tmp_path)):
+            export_web(folders, tmp_path, **options)
+    with pytest.raises(CheckpointError, match="folder names"):
+        export_web([folders[0], folders[0]], tmp_path / "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_two_models_of_one_pair_have_their_names(open_page, folders, tmp_path):

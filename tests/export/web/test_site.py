@@ -1,113 +1,27 @@
 """The page with its model, in a real browser; every assertion is on what the engine computed."""
 
-import functools
-import http.server
 import re
-import threading
-from pathlib import Path
 
 import pytest
 
 from tests.export.web.conftest import ready, type_text
-from transformer_tf.errors import CheckpointError
-from transformer_tf.export.web import site
 
 pytestmark = pytest.mark.slow
 
-SHIPPED = Path(__file__).parents[3] / "checkpoints" / "en-de"
 SENTENCE = "He admired her as a great director."
-FIRST = "My father bought a new car last week."  # the first example of the page
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>&amp;"
-DESKTOP, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
-def pack(shipped_packs):
-    return shipped_packs["en-de"]
-
-
-@pytest.fixture(scope="module")
-def export(pack):
-    """Exports the page without making the pack again."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site, "pack_checkpoint", lambda *_: pack)
-        yield functools.partial(site.export_web, [SHIPPED])
-
-
-@pytest.fixture(scope="module")
-def folder(export, tmp_path_factory):
-    """The page as a folder."""
-    output = tmp_path_factory.mktemp("web") / "site"
-    export(output)
-    return output
-
-
-@pytest.fixture(scope="module")
-def single_file(export, tmp_path_factory):
-    output = tmp_path_factory.mktemp("web") / "page.html"
-    export(output, single_file=True)
-    return output
-
-
-@pytest.fixture(scope="module")
-def server(folder):
-    """The address of the folder on a plain web server."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
-    handler.log_message = lambda *_: None
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def engine(start_engine, pack):
-    return start_engine(pack)
-
-
-@pytest.fixture(scope="module")
-def open_page(browser):
-    """Opens a page; at the end nothing was logged, and nothing was asked for beside the page."""
-    contexts, noise, requests = [], [], []
-
-    def open_(url, viewport=DESKTOP, **options):
-        context = browser.new_context(viewport=viewport, **options)
-        context.set_default_timeout(15_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: noise.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: noise.append(str(error)))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(url)
-        ready(page)
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert noise == []
-    asked = {url for url in requests if not url.startswith(("blob:", "data:"))}
-    assert all(
-        re.search(r"/(en-de\.(gz|js)|index\.html|page\.html|\?plain)?(#.*)?$", url) for url in asked
-    )
-
-
-@pytest.fixture(scope="module")
-def shared_page(open_page, single_file):
-    return open_page(single_file.as_uri())
+def engine(start_engine, shipped_packs):
+    return start_engine(shipped_packs["en-de"])
 
 
 @pytest.fixture
-def page(shared_page):
-    """The page, with the usual sentence and nothing changed."""
-    type_text(shared_page, "Again.")
-    type_text(shared_page, SENTENCE)
-    if shared_page.is_visible("#restore"):
-        shared_page.click("#restore")
-        ready(shared_page)
-    shared_page.click("#tab-attention")
-    shared_page.mouse.move(1, 1)
-    return shared_page
+def page(fresh_page):
+    """The page with a sentence."""
+    type_text(fresh_page, SENTENCE)
+    return fresh_page
 
 
 def translation(page):
@@ -126,21 +40,6 @@ def labels(tokens):
     return [token.replace("▁", "") for token in tokens]
 
 
-def test_a_folder_from_a_web_server_and_from_a_file(open_page, folder, server, engine):
-    expected = engine("translate", {"text": FIRST, "search": "beam"})["text"]
-    assert sorted(path.name for path in folder.iterdir()) == ["en-de.gz", "en-de.js", "index.html"]
-    for url in (server, (folder / "index.html").as_uri()):
-        page = open_page(url)
-        assert translation(page) == expected
-        assert page.text_content("#engine") == "wasm"
-
-
-def test_without_webassembly(open_page, server, engine):
-    page = open_page(server + "?plain")
-    assert page.text_content("#engine") == "plain"
-    assert translation(page) == engine("translate", {"text": FIRST, "search": "beam"})["text"]
-
-
 def test_typing(page, engine):
     for text in ("Good morning!", "Where is the station?"):
         type_text(page, text)
@@ -151,8 +50,6 @@ def test_typing(page, engine):
     type_text(page, "   ")
     assert translation(page) == ""
     assert not page.is_visible("#map")
-    page.click("#theme")  # there is nothing to draw
-    page.click("#theme")
 
 
 def test_it_opens_on_a_head_that_aligns(page, engine):
@@ -164,11 +61,6 @@ def test_it_opens_on_a_head_that_aligns(page, engine):
     cells = page.locator("#map tbody td").evaluate_all("all => all.map((e) => e.ariaLabel)")
     expected = [f"{score:.2f}" for score in found["scores"][begin : begin + rows * columns]]
     assert [float(cell) for cell in cells] == pytest.approx(list(map(float, expected)), abs=0.011)
-    page.hover("#target-tokens .chip >> nth=2")
-    row = found["scores"][begin + 2 * columns : begin + 3 * columns]
-    best = max(range(columns), key=row.__getitem__)
-    told = f"(it will be “{labels(found['queries'])[2]}”), it looks at: "
-    assert f"{told}{labels(found['keys'])[best]} {row[best]:.2f}" in page.text_content("#status")
 
 
 def test_another_token(page, engine):
@@ -307,8 +199,6 @@ def test_positions(page):
     assert sorted(page.input_value("#source").split()) == sorted(SENTENCE.split())
     assert translation(page) == said
     assert log_prob() == pytest.approx(before, abs=2e-3)
-    page.uncheck("#without-positions")
-    ready(page)
 
 
 def test_the_beam(page, engine):
@@ -341,7 +231,6 @@ def test_sampling(page, engine):
     greedy = engine("translate", {"text": SENTENCE})
     for draw in range(6):
         wait_for_text(page, f"#draws li >> nth={draw}", greedy["text"])
-    page.locator("#top-k").fill("0")
 
 
 def test_layers(page, engine):
@@ -380,16 +269,6 @@ def test_hostile_text_is_text(page):
     assert page.locator("img").count() == 0
 
 
-def test_a_link_holds_the_sentence(open_page, single_file, engine):
-    text = "Where is the station? 100 % sure"
-    page = open_page(single_file.as_uri() + "#s=Where%20is%20the%20station%3F%20100%20%25%20sure")
-    assert page.input_value("#source") == text
-    assert translation(page) == engine("translate", {"text": text, "search": "beam"})["text"]
-    type_text(page, "Good morning!")
-    page.click("#link")
-    assert page.url.endswith("#s=Good%20morning!")
-
-
 def test_keys_alone(page):
     page.focus("#tab-attention")
     page.keyboard.press("ArrowRight")
@@ -407,19 +286,12 @@ def test_keys_alone(page):
     assert not page.is_visible("#keys")
 
 
-def test_a_phone_needs_no_scrolling_sideways(open_page, single_file):
-    page = open_page(single_file.as_uri(), viewport=PHONE, has_touch=True)
+def test_a_phone_needs_no_scrolling_sideways(browser, shipped_site):
+    page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto(shipped_site)
+    ready(page)
     for tab in ("attention", "next", "masks", "positions", "beam", "sampling", "layers", "pieces"):
         page.tap(f"#tab-{tab}")
         page.wait_for_timeout(300)
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], tab
-
-
-def test_a_place_with_something_else_is_refused(tmp_path, export):
-    (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(CheckpointError, match="not an export of this format"):
-        export(tmp_path)
-    with pytest.raises(CheckpointError, match="writes a file"):
-        export(tmp_path, single_file=True)
-    with pytest.raises(CheckpointError, match="different folder names"):
-        site.export_web([SHIPPED, SHIPPED], tmp_path / "new")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, tab
+    page.close()
