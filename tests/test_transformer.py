@@ -132,13 +132,6 @@ def test_every_source_token_matters(model, inputs):
         assert np.abs(np.asarray(model(changed)) - expected).max(axis=(1, 2)).min() > 1e-4
 
 
-def test_encode_then_decode_equals_call(model, inputs):
-    encoded = model.encode(inputs["source"])
-    mask = padding_mask(inputs["source"])
-    hidden, _ = model.decode(inputs["target_input"], encoded, mask)
-    np.testing.assert_allclose(model.project(hidden), model(inputs), atol=1e-6)
-
-
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)
 @pytest.mark.parametrize("grows", [False, True], ids=["cache of full size", "cache that grows"])
 def test_steps_equal_one_pass(changes, grows, inputs):
@@ -173,17 +166,6 @@ def test_save_and_load(changes, suffix, tmp_path, inputs):
     np.testing.assert_array_equal(copy(inputs), expected)
     assert copy.get_config() == model.get_config()
     assert copy.count_params() == model.count_params()
-
-
-def test_encoder_and_decoder_of_different_depths(inputs):
-    model = make_model(num_layers=3, num_decoder_layers=1)
-    assert (len(model.encoder.layers), len(model.decoder.layers)) == (3, 1)
-    _, scores = model(inputs, return_attention_scores=True)
-    assert {kind: len(layers) for kind, layers in scores.items()} == {
-        "encoder": 3,
-        "decoder": 1,
-        "cross": 1,
-    }
 
 
 def test_tied_embeddings_have_fewer_parameters():

@@ -27,11 +27,7 @@ SENTENCES = ["I see 3 red cars.", "", "A tree.", "   ", "I see 25 houses. ðŸ˜€ ä
 def test_a_batch_gives_what_single_sentences_give(translator):
     together = translator.translate(SENTENCES)
     assert together == [translator.translate([s])[0] for s in SENTENCES]
-
-
-def test_nothing_to_translate_stays_nothing(translator):
-    translations = translator.translate(SENTENCES)
-    assert [bool(t) for t in translations] == [True, False, True, False, True, False]
+    assert [bool(text) for text in together] == [True, False, True, False, True, False]
     assert translator.translate([]) == []
 
 
@@ -87,10 +83,6 @@ def test_errors_of_load_name_their_cause(checkpoint, folder, arguments, named):
         Translator.load(checkpoint / folder, **arguments)
 
 
-def test_one_override_is_a_string(checkpoint):
-    assert Translator.load(checkpoint, "decoding.beam_size=4").options.beam_size == 4
-
-
 def test_a_long_text_is_cut_into_segments(translator):
     cuts = []
     sentence, word = " ".join(["A tree."] * 20), "x" * 100
@@ -112,14 +104,6 @@ def test_a_translation_is_one_line(translator, monkeypatch):
     assert translator.translate(["A tree."]) == ["A A"]
 
 
-def test_attention_has_the_languages_and_the_alignment_heads(translator):
-    aligning = copy.copy(translator)
-    aligning.options = dataclasses.replace(translator.options, alignment=AlignmentHeads(2, (1,)))
-    attention = aligning.attend("I see 3 red cars.")
-    assert (attention.source_language, attention.target_language) == ("English", "German")
-    assert attention.alignment_heads == [(1, 0)]
-
-
 def test_attend_fits_its_labels(translator):
     attention = translator.attend(" I see  3 red cars. ")
     assert attention.source == "I see 3 red cars."
@@ -135,9 +119,9 @@ def test_attend_fits_its_labels(translator):
 
 
 def test_attend_needs_one_sentence(translator):
-    with pytest.raises(TransformerTFError, match="empty sentence"):
+    with pytest.raises(TransformerTFError, match="empty"):
         translator.attend("  ")
-    with pytest.raises(TransformerTFError, match="at most 30 sub-words"):
+    with pytest.raises(TransformerTFError, match="30"):
         translator.attend("tree " * 100)
 
 
@@ -176,6 +160,7 @@ def test_an_alignment_is_the_attention_of_one_sentence(translator):
     aligning.options = dataclasses.replace(translator.options, alignment=heads)
     found = aligning.search(["A tree.", text], alignment=True)[1][0]
     attention = aligning.attend(text)
+    assert attention.alignment_heads == [(1, 0)]
     links = align_words(
         attention.scores["cross"],
         attention.source_tokens,
@@ -248,7 +233,7 @@ def test_weights_of_another_model_are_an_error(checkpoint, tmp_path):
     folder = shutil.copytree(checkpoint, tmp_path / "other")
     config = (folder / "config.yaml").read_text()
     (folder / "config.yaml").write_text(config.replace("num_layers: 2", "num_layers: 3", 1))
-    with pytest.raises(CheckpointError, match="belongs to another model"):
+    with pytest.raises(CheckpointError, match=str(folder)):
         Translator.load(folder)
 
 

@@ -96,7 +96,8 @@ def test_five_lines(run, checkpoint):
     said = run(
         "-c",
         "import sys, transformer_tf\n"
-        "assert 'keras' not in sys.modules\n"
+        "heavy = {'tensorflow', 'keras', 'jax', 'numpy', 'matplotlib'}\n"
+        "assert not heavy & set(sys.modules)\n"
         f"assert transformer_tf.__file__.startswith({str(run.site)!r})\n"
         "from transformer_tf import Translator\n"
         f"t = Translator.load({str(checkpoint)!r})\n"
@@ -124,9 +125,3 @@ def test_the_commands(run, checkpoint):
         "import load_config; print(load_config(p() / 'configs' / 'quickstart.yaml').data.corpus)",
     )
     assert default.strip() == "phrasebook"
-
-
-def test_importing_is_quick(run):
-    """Nothing heavy; the time itself depends on the machine."""
-    modules = run("-c", "import transformer_tf, sys; print(*sys.modules)").split()
-    assert not {"tensorflow", "keras", "jax", "numpy", "matplotlib"} & set(modules)

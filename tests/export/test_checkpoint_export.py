@@ -87,8 +87,6 @@ def test_an_empty_folder_is_filled(tmp_path):
 
 def test_what_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").touch()
-    with (
-        pytest.raises(CheckpointError, match="file/model"),
-        new_folder(tmp_path / "file/model") as new,
-    ):
-        new.mkdir()
+    output = tmp_path / "file" / "model"
+    with pytest.raises(CheckpointError, match=str(output)), new_folder(output) as partial:
+        partial.mkdir()

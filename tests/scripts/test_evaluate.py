@@ -47,14 +47,14 @@ def test_files_as_text_and_as_json(run):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["--source", "en.txt"], 2, "--source and --reference go together"),
-        ([*FILES, "--split", "test"], 2, "give --split or files, not both"),
-        (["--worst", "-1"], 2, "at least 0"),
-        (["--resamples", "1"], 2, "0 or at least 2"),
-        (["--source", "en.txt", "--reference", "one.txt"], 1, "has 2 lines and one.txt 1; each"),
-        (["--source", "no.txt", "--reference", "de.txt"], 1, "Cannot read no.txt"),
+        (["--source", "en.txt"], 2, "--reference"),
+        ([*FILES, "--split", "test"], 2, "--split"),
+        (["--worst", "-1"], 2, "--worst"),
+        (["--resamples", "1"], 2, "--resamples"),
+        (["--source", "en.txt", "--reference", "one.txt"], 1, "one.txt"),
+        (["--source", "no.txt", "--reference", "de.txt"], 1, "no.txt"),
         (["--split", "validation"], 1, "validation.tsv"),
-        ([*FILES, "model.d_model=3"], 1, "Only decoding.key=value"),
+        ([*FILES, "model.d_model=3"], 1, "decoding."),
     ],
 )
 def test_errors_are_one_line(run, tmp_path, arguments, status, message):

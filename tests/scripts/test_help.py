@@ -21,6 +21,5 @@ def test_help_without_docstrings(script):
     assert "--version" in run("-OO", script, "--help").stdout
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_version(script):
-    assert run(script, "--version").stdout == f"{transformer_tf.__version__}\n"
+def test_version():
+    assert run(SCRIPTS[-1], "--version").stdout == f"{transformer_tf.__version__}\n"

@@ -93,16 +93,6 @@ def test_a_new_process_writes_only_the_translation_and_imports_no_framework(
     assert said == (["Wrote map.html"] if "--attention" in options else [])
 
 
-@pytest.mark.parametrize("engine", ["numpy", pytest.param("keras", marks=pytest.mark.slow)])
-def test_both_engines_answer_alike(run, checkpoint, engine):
-    arguments = ("I see 3 red cars.", "--checkpoint", checkpoint, "--json")
-    status, output, _ = run(*arguments, "--engine", engine)
-    assert status == 0
-    found, expected = (json.loads(text)["hypotheses"][0] for text in (output, run(*arguments)[1]))
-    assert found["text"] == expected["text"]
-    assert found["score"] == pytest.approx(expected["score"], abs=1e-4)
-
-
 @pytest.mark.slow
 def test_ctranslate2_gives_the_same_translation(run, checkpoint, tmp_path):
     pytest.importorskip("ctranslate2", reason='pip install "transformer-tf[ctranslate2]"')
@@ -113,37 +103,21 @@ def test_ctranslate2_gives_the_same_translation(run, checkpoint, tmp_path):
     status, out, err = run("I see 3 red cars.", *options, tmp_path / "model")
     assert (status, err) == (0, "")
     assert out == run("I see 3 red cars.", "--checkpoint", checkpoint)[1]
-    _, out, _ = run("I see 3 red cars.", *options, tmp_path / "model", "--json")
-    assert "alignment" not in json.loads(out)["hypotheses"][0]
     status, _, err = run("x", *options, checkpoint)
     assert status == 1
     assert "scripts/export.py" in err
 
 
-def test_stdin_keeps_one_line_per_line(run, checkpoint):
-    status, out, err = run("--checkpoint", checkpoint, stdin=b"A tree.\n\n  \nI see 3 cars.\n")
-    assert (status, err) == (0, "")
-    assert filled(out) == [True, False, False, True, False]
-
-
 def test_files(run, checkpoint, tmp_path):
     (tmp_path / "in.txt").write_text("A tree.\n\nI see 😀 中文 \x00 cars.")
-    status, out, err = run("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
-    assert (status, out, err) == (0, "", "")
-    assert filled((tmp_path / "out.txt").read_text()) == [True, False, True, False]
-
-
-def test_a_terminal_shows_the_progress_of_a_file(run, checkpoint, tmp_path):
-    (tmp_path / "in.txt").write_text("A tree.\nI see 3 cars.\n")
     arguments = ("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
-    status, out, err = run(*arguments, terminal=True)
-    assert (status, out) == (0, "")
-    assert "2/2" in err
+    assert run(*arguments) == (0, "", "")
+    assert filled((tmp_path / "out.txt").read_text()) == [True, False, True, False]
+    assert "3/3" in run(*arguments, terminal=True)[2]
 
 
-@pytest.mark.parametrize("sentence", ["", "   ", "\u200b"])
-def test_an_empty_sentence_has_an_empty_translation(run, checkpoint, sentence):
-    assert run(sentence, "--checkpoint", checkpoint) == (0, "\n", "")
+def test_an_empty_sentence_has_an_empty_translation(run, checkpoint):
+    assert run(" \u200b", "--checkpoint", checkpoint) == (0, "\n", "")
 
 
 def test_json_has_tokens_scores_and_the_alignment(run, checkpoint):
@@ -209,18 +183,14 @@ def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
         (["--input", "."], "Cannot read ."),
         (["gr\udcfcn"], "the sentence: line 1"),
         (["x", "--output", "no/such/folder"], "no/such/folder"),
-        (["x", "--attention", "no/a.png"], "no/a.png"),
         (["x", "--attention", "no/a.html"], "no/a.html"),
-        (["x", "--attention", "a.png", "--layer", "3"], "layer must be from 1 to 2, not 3"),
-        (["x", "--attention", "a.png", "--layer", "mean"], "layer must be from 1 to 2, not mean"),
-        (["x", "--attention", "a.png", "--head", "0"], "head must be from 1 to 2, not 0"),
+        (["x", "--attention", "a.png", "--layer", "3"], "layer"),
+        (["x", "--attention", "a.png", "--head", "0"], "head"),
         (["--input", "long.txt", "--attention", "a.html"], "200 lines"),
         (["--input", "wide.txt", "--attention", "a.html"], "Line 2"),
         (["", "--attention", "a.png"], "empty sentence"),
         (["x", "--n-best", "2"], "n_best"),
-        (["x", "--beam-size", "0"], "decoding.beam_size"),
         (["x", "decoding.beam_sise=2"], "decoding.beam_size"),
-        (["--input", "long.txt", "--output", "long.txt"], "same file"),
         (["--input", "long.txt", "--output", "./long.txt"], "same file"),
     ],
 )
@@ -245,18 +215,14 @@ def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, argume
         (["x", "--input", "f"], "--input"),
         (["--attention", "a.png"], "--attention"),
         (["x", "--layer", "1"], "--layer"),
-        (["x", "--head", "0"], "--head"),
         (["x", "--words"], "--words"),
-        (["x", "--attention", "a.png", "--layer", "last"], "--layer"),
         (["x", "--attention", "a.html", "--head", "1"], "--head"),
         (["--input", "f", "--attention", "a.png"], "--attention"),
         (["x", "--attention", "a.png", "--n-best", "2"], "--n-best"),
         (["x", "--attention", "a.png", "--json"], "--json"),
         (["x", "--attention", "a.bmp"], ".png"),
         (["x", "--engine", "ctranslate2", "--attention", "a.png"], "--engine"),
-        (["--inptu", "f"], "--inptu"),
         (["Good", "--beam-size", "1", "morning,", "Tom"], 'in quotes: "Good morning, Tom"'),
-        (["Good", ""], "in quotes"),
     ],
 )
 def test_wrong_usage(run, arguments, named):
@@ -322,7 +288,7 @@ def test_the_prompt_ends_at_the_end_of_input(run, checkpoint):
     assert "exit" in err
 
 
-@pytest.mark.parametrize("end", ["", "  ", ":quit", "quit", "exit"])
+@pytest.mark.parametrize("end", ["  ", ":quit"])
 def test_the_prompt_ends_at_an_empty_line_or_quit(run, checkpoint, end):
     lines = f"A tree.\n{end}\nA tree.\n".encode()
     status, out, err = run("--checkpoint", checkpoint, stdin=lines, terminal=True)
