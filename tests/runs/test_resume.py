@@ -1,5 +1,6 @@
 """A run that is interrupted anywhere and resumed ends like an uninterrupted one."""
 
+import dataclasses
 import os
 import shutil
 import signal
@@ -16,7 +17,7 @@ from tests.conftest import SETTINGS, configure
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_run_config
 from transformer_tf.errors import ConfigError, DataError, Interrupted, TrainingDivergedError
-from transformer_tf.runs.state import load_state
+from transformer_tf.runs.state import load_state, save_state
 from transformer_tf.runs.trainer import Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -150,10 +151,13 @@ def test_a_second_trainer_in_one_process(uninterrupted, tmp_path):
     with resumed(folder), another:
         resumed(folder)
     resumed(folder).fit()
+    progress, arrays = load_state(folder)
+    save_state(folder, dataclasses.replace(progress, fingerprint="other"), arrays)
+    with pytest.raises(DataError, match="training pairs"):
+        resumed(folder)
     (folder / "validation.tsv").write_text("another\tone\n")
-    for _ in range(2):
-        with pytest.raises(DataError, match="validation pairs are not those"):
-            resumed(folder)
+    with pytest.raises(DataError, match="validation pairs"):
+        resumed(folder)
 
 
 def test_a_run_without_a_state_starts_again(data, tmp_path):
@@ -167,20 +171,11 @@ def test_a_run_without_a_state_starts_again(data, tmp_path):
 def test_what_may_change_in_a_resumed_run(uninterrupted, tmp_path):
     folder = uninterrupted[0]
     assert load_run_config(folder, ["training.max_epochs=9"]).training.max_epochs == 9
-    with pytest.raises(ConfigError, match="training.warmup_steps cannot change"):
+    with pytest.raises(ConfigError, match="training.warmup_steps"):
         load_run_config(folder, ["training.warmup_steps=9"])
-    with pytest.raises(ConfigError, match="did you mean"):
-        load_run_config(folder, ["training.warmup=9"])
     (tmp_path / "config.yaml").touch()
-    with pytest.raises(ConfigError, match=r"config.yaml is empty"):
+    with pytest.raises(ConfigError, match="config.yaml"):
         load_run_config(tmp_path)
-
-
-def test_other_training_pairs_are_refused(uninterrupted, tmp_path, monkeypatch):
-    folder = shutil.copytree(uninterrupted[0], tmp_path / "run")
-    monkeypatch.setattr("transformer_tf.runs.data._fingerprint", lambda pairs: "other")
-    with pytest.raises(DataError, match="training pairs are not those"):
-        resumed(folder)
 
 
 def break_weights(trainer):
