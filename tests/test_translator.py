@@ -10,7 +10,7 @@ from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import AlignmentHeads, DecodingConfig
 from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
-from transformer_tf.text.slots import Slots
+from transformer_tf.text.placeholders import Placeholders
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
@@ -242,10 +242,8 @@ class ListEngine:
 
     def __init__(self, beam):
         self.beam = beam
-        self.searched = []
 
     def search(self, sources, options, prefixes=None, progress=None, n_best=1):
-        self.searched.append((len(sources), n_best))
         return [self.beam[:n_best] for _ in sources]
 
 
@@ -255,34 +253,43 @@ def slot_tokenizer(tmp_path_factory):
     return Tokenizer.train(["It costs many euros.", "Es kostet viele Euro."] * 9, 330, path)
 
 
-@pytest.mark.parametrize(
-    ("options", "text", "searched"),
-    [
-        ({}, "Es kostet 19,99 Euro.", [(2, 1), (1, 8)]),
-        ({"beam_size": 1}, "Es kostet viele Euro.", [(2, 1)]),
-    ],
-)
-def test_a_hypothesis_that_loses_a_slot_loses_its_place(slot_tokenizer, options, text, searched):
-    slot = SLOTS[0]
-    beam = ["Es kostet viele Euro.", f"{slot} Euro {slot}.", f"Es kostet {slot} Euro.", "Euro."]
-    engine = ListEngine([Hypothesis(slot_tokenizer.encode(said), -1.0) for said in beam])
-    settings = dataclasses.replace(DecodingConfig(beam_size=4), **options)
+def test_values_are_put_back_as_the_target_language_writes_them(slot_tokenizer):
+    engine = ListEngine([Hypothesis(slot_tokenizer.encode(f"Es kostet {SLOTS[0]} Euro."), -1.0)])
+    placeholders = Placeholders("en", "de")
+    translator = Translator(engine, slot_tokenizer, slot_tokenizer, placeholders=placeholders)
+    assert translator.translate("It costs $19.99.") == "Es kostet 19,99 Dollar."
+
+
+def test_an_alignment_has_the_words_of_the_user(slot_tokenizer):
+    class AligningEngine(ListEngine):
+        def attend(self, sources, targets):
+            """Each token attends to the source token at the same place."""
+            shapes = zip(map(len, targets), map(len, sources), strict=True)
+            return [{"cross": np.eye(*shape)[None, None]} for shape in shapes]
+
+    hypothesis = Hypothesis(slot_tokenizer.encode(f"{SLOTS[0]} Euro kostet viele."), -1.0)
     translator = Translator(
-        engine, slot_tokenizer, slot_tokenizer, settings, slots=Slots("en", "de")
+        AligningEngine([hypothesis]),
+        slot_tokenizer,
+        slot_tokenizer,
+        DecodingConfig(alignment=AlignmentHeads(1, (1,))),
+        placeholders=Placeholders("en", "de"),
     )
-    plain = "Es kostet viele Euro."  # nothing to keep: the best hypothesis stays
-    assert translator.translate(["It costs 19.99 euros.", "It costs many."]) == [text, plain]
-    assert engine.searched == searched
+    ((translation,),) = translator.search(["$19 costs many."], alignment=True)
+    assert translation.text == "19 Dollar kostet viele."
+    sources, targets = zip(*translation.alignment, strict=True)
+    assert (sources[0], targets[0]) == (0, 0)
+    assert max(sources) <= 2 and max(targets) == 3
 
 
-def test_tokens_show_the_values_of_slots(slot_tokenizer):
+def test_tokens_show_the_values_of_placeholders(slot_tokenizer):
     ids = slot_tokenizer.encode(f"Es kostet {SLOTS[0]} Euro.")
     translator = Translator(
         ListEngine([Hypothesis(ids, -1.0)]),
         slot_tokenizer,
         slot_tokenizer,
-        slots=Slots("en", "de"),
+        placeholders=Placeholders("en", "de"),
     )
-    ((translation,),) = translator.search(["It costs 19.99 euros."])
+    ((translation,),) = translator.search(["It costs many 19.99."])
     assert "19,99" in translation.tokens
     assert "".join(translation.tokens).replace("▁", " ").strip() == "Es kostet 19,99 Euro."

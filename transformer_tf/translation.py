@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from transformer_tf.text.normalization import normalize_text
+from transformer_tf.text.placeholders import Placeholders
 from transformer_tf.text.segments import Segment
-from transformer_tf.text.slots import fill
 
 T = TypeVar("T")
 
@@ -35,12 +35,13 @@ class Translation:
     alignment: list[tuple[int, int]] | None = None
 
 
-def finished_text(decoded: str, segment: Segment) -> str:
-    """Writes the values of the source in their slots, and a text in capitals in capitals.
+def finished_text(decoded: str, segment: Segment, placeholders: Placeholders | None) -> str:
+    """Writes the values of the source in their placeholders, and a text in capitals in capitals.
 
     Byte tokens can spell a line break, but a translation is one line.
     """
-    return segment.restore_case(normalize_text(fill(decoded, segment.target_values)))
+    text = placeholders.unmask(decoded, segment.values) if placeholders else decoded
+    return segment.restore_case(normalize_text(text))
 
 
 def join_translations(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -20,8 +19,14 @@ from transformer_tf.decoding.numpy_engine import NumpyEngine
 from transformer_tf.errors import ConfigError, TransformerTFError
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.normalization import normalize_text
+from transformer_tf.text.placeholders import (
+    MAX_VALUES,
+    Placeholders,
+    make_placeholders,
+    placeholder_ids,
+    word_map,
+)
 from transformer_tf.text.segments import Segment, list_of_strings, read_segments
-from transformer_tf.text.slots import Slots, keeps_slots, make_slots
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translation import Translation, finished_text, join_translations
 from transformer_tf.utils.languages import language_name
@@ -46,7 +51,7 @@ class Translator:
         max_source_length: Maximum number of sub-words of a segment; a longer text is cut into
             several. None for no limit.
         languages: Names of the source and the target language, for the axes of figures.
-        slots: Finds the numbers, addresses and names that the model copies; None for none.
+        placeholders: Masks the values that the model copies; None for none.
     """
 
     def __init__(
@@ -57,7 +62,7 @@ class Translator:
         options: DecodingConfig | None = None,
         max_source_length: int | None = 100,
         languages: tuple[str, str] = ("Source", "Target"),
-        slots: Slots | None = None,
+        placeholders: Placeholders | None = None,
     ):
         self.engine = engine
         self.source_tokenizer = source_tokenizer
@@ -65,7 +70,7 @@ class Translator:
         self.options = options or DecodingConfig()
         self.max_source_length = max_source_length
         self.languages = languages
-        self.slots = slots
+        self.placeholders = placeholders
 
     def __repr__(self) -> str:
         return (
@@ -110,7 +115,7 @@ class Translator:
             return cls._with_settings(keras_engine, config, source, target)
         config, weights, source, target = checkpoint.open_checkpoint(folder, overrides)
         model = checkpoint.load_numpy_model(config, weights, source, target)
-        numpy_engine = NumpyEngine(model, target.start_id, target.end_id)
+        numpy_engine = _numpy_engine(model, config, source, target)
         return cls._with_settings(numpy_engine, config, source, target)
 
     @classmethod
@@ -128,7 +133,7 @@ class Translator:
             target: The target tokenizer.
         """
         copy = NumpyTransformer(model_weights(model), model.num_heads, model.pre_norm, model.pad_id)
-        engine = NumpyEngine(copy, target.start_id, target.end_id)
+        engine = _numpy_engine(copy, config, source, target)
         return cls._with_settings(engine, config, source, target)
 
     @classmethod
@@ -139,9 +144,9 @@ class Translator:
             language_name(config.data.source_language),
             language_name(config.data.target_language),
         )
-        slots = make_slots(config.data, source.known_words)
+        placeholders = make_placeholders(config.data, source)
         return cls(
-            engine, source, target, config.decoding, config.data.max_length, languages, slots
+            engine, source, target, config.decoding, config.data.max_length, languages, placeholders
         )
 
     def translate(
@@ -284,7 +289,8 @@ class Translator:
         segments = self._read(text, options)
         if len(segments) != 1:
             raise TransformerTFError(
-                f"Attention is shown for one sentence of at most {self.max_source_length} sub-words"
+                f"Attention is shown for one sentence of at most {self.max_source_length} "
+                f"sub-words and {MAX_VALUES} values"
                 if segments
                 else "There is no attention to show for an empty sentence"
             )
@@ -341,7 +347,7 @@ class Translator:
             self.source_tokenizer,
             self.max_source_length,
             options.split_sentences,
-            self.slots,
+            self.placeholders,
         )
         if segments and prefix:
             segments[0] = segments[0].with_prefix(prefix, self.target_tokenizer)
@@ -360,35 +366,7 @@ class Translator:
         n_best: int = 1,
         progress: Callable[[int], object] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Searches for the `n_best` hypotheses of each segment.
-
-        If the best one has lost a slot, a beam of twice the size is searched, and its hypotheses
-        that kept all slots come first.
-        """
-        found = self._search(segments, options, n_best, progress)
-        if options.beam_size == 1:
-            return found
-        lost = [
-            index
-            for index, (segment, hypotheses) in enumerate(zip(segments, found, strict=True))
-            if self._loses_slots(segment, hypotheses[0])
-        ]
-        if lost:
-            size = 2 * options.beam_size
-            wider = dataclasses.replace(options, beam_size=size)
-            beams = self._search([segments[index] for index in lost], wider, size)
-            for index, beam in zip(lost, beams, strict=True):
-                loses = functools.partial(self._loses_slots, segments[index])
-                found[index] = sorted(beam, key=loses)[:n_best]
-        return found
-
-    def _search(
-        self,
-        segments: Sequence[Segment],
-        options: DecodingConfig,
-        n_best: int = 1,
-        progress: Callable[[int], object] | None = None,
-    ) -> list[list[Hypothesis]]:
+        """Searches for the `n_best` hypotheses of each segment."""
         prefixes = [segment.prefix_ids for segment in segments]
         return self.engine.search(
             [segment.source_ids for segment in segments],
@@ -397,10 +375,6 @@ class Translator:
             progress,
             n_best,
         )
-
-    def _loses_slots(self, segment: Segment, hypothesis: Hypothesis) -> bool:
-        text = self.target_tokenizer.decode(hypothesis.ids)
-        return bool(segment.values) and not keeps_slots(text, len(segment.values))
 
     def _write(
         self,
@@ -428,7 +402,7 @@ class Translator:
 
     def _translation(self, segment: Segment, hypothesis: Hypothesis) -> Translation:
         return Translation(
-            finished_text(self.target_tokenizer.decode(hypothesis.ids), segment),
+            finished_text(self.target_tokenizer.decode(hypothesis.ids), segment, self.placeholders),
             self.target_tokenizer.tokens(hypothesis.ids, segment.target_values),
             hypothesis.score,
             hypothesis.log_prob,
@@ -458,11 +432,23 @@ class Translator:
         links = align_words(
             scores, segment.source_tokens(self.source_tokenizer), target_tokens, heads
         )
+        if segment.values:
+            masked = "".join(token.replace(" ", "_") for token in translation.tokens)
+            source = word_map(segment.text, segment.unmasked)
+            target = word_map(masked.replace("▁", " "), translation.text)
+            links = sorted({(source[one], target[other]) for one, other in links})
         # Normalization may have removed words of control characters, which the tokens keep.
         words = len(translation.text.split())
         return dataclasses.replace(
             translation, alignment=[link for link in links if link[1] < words]
         )
+
+
+def _numpy_engine(
+    model: NumpyTransformer, config: Config, source: Tokenizer, target: Tokenizer
+) -> NumpyEngine:
+    copies = placeholder_ids(source, target) if config.data.slots else {}
+    return NumpyEngine(model, target.start_id, target.end_id, copies=copies)
 
 
 @contextlib.contextmanager

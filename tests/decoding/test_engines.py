@@ -58,6 +58,19 @@ def teacher_forced(model, source, ids):
     return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
 
 
+@pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
+def test_a_translation_has_each_placeholder_of_its_source_once(engines, options):
+    copies = {3: 5, 4: 2, 6: 3}
+    engine = NumpyEngine(engines[1].model, START, END, copies=copies)
+    sources = [*sentences(), [3, 1], [6, 4, 3], [7]]
+    for source, found in zip(sources, engine.search(sources, options), strict=True):
+        wanted = sorted(copies[id_] for id_ in copies if id_ in source)
+        for hypothesis in found:
+            copied = sorted(id_ for id_ in hypothesis.ids if id_ in copies.values())
+            cut = len(hypothesis.token_log_probs) == len(hypothesis.ids)
+            assert copied == wanted or (cut and set(copied) < set(wanted))
+
+
 def assert_teacher_forced(model, sources, found):
     """Checks the log-probabilities of hypotheses."""
     for source, row in zip(sources, found, strict=True):

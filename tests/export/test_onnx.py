@@ -77,7 +77,7 @@ def test_the_example_translates_the_same(tmp_path):
     found = result.stdout.splitlines()
     greedy = ("decoding.beam_size=1", "decoding.split_sentences=false")
     translator = Translator.load(SHIPPED, greedy)
-    translator.slots = None  # the example has none
+    translator.placeholders = None  # the example has none
     kept = translator.source_tokenizer.encode(LONG)[: translator.max_source_length]
     expected = translator.translate([*texts, translator.source_tokenizer.decode(kept)])
     assert len(set(expected)) > 38

@@ -48,7 +48,7 @@ def test_acronyms_short_phrases_and_mixed_case_are_not_shouted(text):
 
 def test_a_text_that_fits_is_one_segment():
     assert read_segments("  I am\ttired. ", WordTokenizer(), 3) == [
-        Segment("I am tired.", [100, 1, 2, 6, 101])
+        Segment("I am tired.", [100, 1, 2, 6, 101], unmasked="I am tired.")
     ]
     assert read_segments(" \u200b ", WordTokenizer(), 3) == []
 

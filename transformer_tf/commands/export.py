@@ -96,8 +96,8 @@ def main() -> None:
         export_ctranslate2(folder, arguments.output, arguments.quantization)
     if arguments.format in ("saved-model", "onnx") and open_checkpoint(folder)[0].data.slots:
         print(
-            f"Note: {arguments.format} has no slots: numbers, addresses and names are translated "
-            "like other words",
+            f"Note: {arguments.format} has no placeholders: times, numbers, names and other values "
+            "are translated like other words",
             file=sys.stderr,
         )
     print(f"{', '.join(map(str, folders))} → {arguments.output}")

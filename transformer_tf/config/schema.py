@@ -85,8 +85,8 @@ class DataConfig(Section, name="data"):
     )
     slots: bool = key(
         False,
-        "Whether numbers, addresses and unknown names become placeholders that the model copies, "
-        "see `transformer_tf.text.slots`. Needs a `trained` tokenizer.",
+        "Whether times, money, numbers, dates, names and other values become placeholders that the "
+        "model copies, see `transformer_tf.text.placeholders`. Needs a `trained` tokenizer.",
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,14 +38,23 @@ class NumpyEngine(BatchedEngine):
         model: The model.
         start_id: The id of the start token.
         end_id: The id of the end token.
+        copies: The target id of each placeholder, by its source id. A translation has those of its
+            source, each once.
     """
 
-    def __init__(self, model: NumpyTransformer, start_id: int, end_id: int):
+    def __init__(
+        self,
+        model: NumpyTransformer,
+        start_id: int,
+        end_id: int,
+        copies: Mapping[int, int] | None = None,
+    ):
         learned = model.target_embedding[1:]
         super().__init__(available_cpus(), len(learned[0]) if learned else None)
         self.model = model
         self.start_id = start_id
         self.end_id = end_id
+        self.copies = copies or {}
 
     def search(
         self,
@@ -84,8 +93,10 @@ class NumpyEngine(BatchedEngine):
         cross_cache = model.cross_attention_cache(encoded)
         cache = model.new_cache(count, max(limits) * beam)
         table = position_table(max(limits), model.target_embedding)
+        wanted = np.array([np.isin(list(self.copies), source) for source in sources])
+        copied: dict[str, Any] = {"copied_ids": list(self.copies.values()), "wanted": wanted}
         arguments = options, self.end_id, limits, prefixes
-        search = Greedy(*arguments) if beam == 1 else Beam(*arguments, n_best)
+        search = Greedy(*arguments, **copied) if beam == 1 else Beam(*arguments, n_best, **copied)
 
         found: list[list[Hypothesis]] = [[] for _ in sources]
         sentences = np.arange(count)  # the index of each row's sentence

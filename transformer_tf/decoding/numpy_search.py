@@ -24,6 +24,8 @@ class Greedy:
         end_id: The id of the end token.
         limits: The maximum number of tokens of each translation, the end token included.
         prefixes: The first tokens of each translation; None for no prefixes.
+        copied_ids: The ids of placeholders.
+        wanted: Boolean array `(batch, placeholders)`: which of them a translation has, each once.
     """
 
     def __init__(
@@ -32,12 +34,16 @@ class Greedy:
         end_id: int,
         limits: Sequence[int],
         prefixes: TokenIds | None,
+        copied_ids: Sequence[int] = (),
+        wanted: np.ndarray | None = None,
     ):
         self.options = options
         self.end_id = end_id
         self.position = 0
         self.limits = np.array(limits, "float32")
         self.prefixes = prefixes
+        self.copied_ids = np.array(copied_ids, int)
+        self.wanted = np.zeros((len(limits), 0), bool) if wanted is None else wanted
         shape = (len(limits), options.beam_size, 0)
         # The tokens of each hypothesis so far, and their log-probabilities.
         self.tokens = np.zeros(shape, int)
@@ -57,7 +63,7 @@ class Greedy:
             `(batch, beam_size)`, and whether the search of each row is over, `(batch,)`.
         """
         norm = log_sum_exp(logits)
-        self.force_prefixes(logits)
+        self.constrain(logits)
         token = logits.argmax(axis=-1)  # among equal logits, the first
         log_prob = np.take_along_axis(logits, token[..., None], axis=-1) - norm
         self.tokens = np.concatenate([self.tokens, token[..., None]], axis=2)
@@ -77,12 +83,17 @@ class Greedy:
     def keep(self, rows: np.ndarray) -> None:
         """Keeps the rows where the boolean array `(batch,)` is True, and drops the others."""
         self.limits, self.tokens = self.limits[rows], self.tokens[rows]
-        self.log_probs = self.log_probs[rows]
+        self.log_probs, self.wanted = self.log_probs[rows], self.wanted[rows]
         if self.prefixes is not None:
             self.prefixes = [self.prefixes[row] for row in np.flatnonzero(rows).tolist()]
 
-    def force_prefixes(self, logits: np.ndarray) -> None:
-        """Rules out all tokens that differ from the prefix."""
+    def constrain(self, logits: np.ndarray) -> None:
+        """Rules out tokens that differ from the prefix, and an end before all placeholders."""
+        if len(self.copied_ids):
+            seen = (self.tokens[..., None] == self.copied_ids).any(axis=2)  # (batch, beam, copies)
+            missing = self.wanted[:, None] & ~seen
+            logits[..., self.copied_ids] = np.where(missing, logits[..., self.copied_ids], NEG_INF)
+            logits[missing.any(axis=2), self.end_id] = NEG_INF
         for row, prefix in enumerate(self.prefixes or ()):
             if self.position < len(prefix):
                 forced = logits[row, :, prefix[self.position]].copy()
@@ -104,12 +115,12 @@ class Beam(Greedy):
     the length penalty and |Y| counts the end token (Wu et al. 2016, equation 14).
 
     Args:
-        options, end_id, limits, prefixes: As in `Greedy`.
+        options, end_id, limits, prefixes, copied_ids, wanted: As in `Greedy`.
         n_best: Number of hypotheses to return, at most `beam_size`.
     """
 
-    def __init__(self, options, end_id, limits, prefixes, n_best=1):
-        super().__init__(options, end_id, limits, prefixes)
+    def __init__(self, options, end_id, limits, prefixes, n_best=1, copied_ids=(), wanted=None):
+        super().__init__(options, end_id, limits, prefixes, copied_ids, wanted)
         self.n_best = n_best
         self.totals = np.full((len(limits), options.beam_size), NEG_INF)  # log-probabilities
         # All hypotheses are equal at first, so all but one are ruled out.
@@ -119,7 +130,7 @@ class Beam(Greedy):
     def advance(self, logits, unfinished):
         batch, beam, vocab_size = logits.shape
         norm = log_sum_exp(logits)
-        self.force_prefixes(logits)
+        self.constrain(logits)
         logits += self.totals[..., None] - norm
         totals, index = top_k(logits.reshape(batch, -1), min(2 * beam, beam * vocab_size))
         parent, token = np.divmod(index, vocab_size)

@@ -17,7 +17,7 @@ from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import EncodedPairs, encode_pairs
 from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.corpus import HELD_OUT, Corpus, load_held_out
-from transformer_tf.text.slots import make_slots, with_slots
+from transformer_tf.text.placeholders import make_placeholders, with_placeholders
 from transformer_tf.utils.files import atomic_write_bytes
 
 _HASH_BLOCK = 1_000_000  # ids hashed at a time, since all of them may not fit in memory
@@ -54,13 +54,13 @@ class TrainingData:
         self.max_length = data.max_length
         self.corpus = corpus
         self.over_length: dict[str, int] = {}
-        slots = make_slots(data, tokenizers[0].known_words)
+        placeholders = make_placeholders(data, tokenizers[0])
 
         def make_batches(
             name: str, pairs: Sequence[Pair], weights: np.ndarray | None = None
         ) -> Batches:
-            if slots is not None:
-                pairs = with_slots(pairs, slots)
+            if placeholders is not None:
+                pairs = with_placeholders(pairs, placeholders)
             encoded = encode_pairs(pairs, *tokenizers, data.max_length, weights)
             self.over_length[name] = len(pairs) - len(encoded)
             if not len(encoded):

@@ -14,7 +14,7 @@ from transformer_tf.checkpoint import (
 from transformer_tf.config import DataConfig, TokenizerConfig
 from transformer_tf.text.corpora.corpus import Corpus, tag_names
 from transformer_tf.text.corpora.sources import data_directory
-from transformer_tf.text.slots import learn_known_words
+from transformer_tf.text.placeholders import learn_known_words
 from transformer_tf.text.tokenization.tokenizer import (
     Tokenizer,
     auto_vocab_size,

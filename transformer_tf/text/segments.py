@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from transformer_tf.text.normalization import normalize_text
-from transformer_tf.text.slots import Slots, find_value
+from transformer_tf.text.placeholders import GLUE, Placeholders, Value, find_value
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
@@ -44,8 +44,9 @@ class Segment:
         first_word: Index of the word of the text in which the segment begins.
         prefix: The beginning of its translation, as the user typed it.
         prefix_ids: Token ids of the prefix as the model reads it, without start.
-        values: What the slots of `text` stand for, in order; see `transformer_tf.text.slots`.
-        target_values: The same values as the target language writes them.
+        values: What the placeholders of `text` stand for, in order; see
+            `transformer_tf.text.placeholders`.
+        unmasked: The segment with its values.
     """
 
     text: str
@@ -54,8 +55,13 @@ class Segment:
     first_word: int = 0
     prefix: str = ""
     prefix_ids: list[int] = dataclasses.field(default_factory=list)
-    values: tuple[str, ...] = ()
-    target_values: tuple[str, ...] = ()
+    values: tuple[Value, ...] = ()
+    unmasked: str = ""
+
+    @property
+    def target_values(self) -> list[str]:
+        """The values as the target language writes them."""
+        return [value.target for value in self.values]
 
     def with_prefix(self, prefix: str, target_tokenizer: Tokenizer) -> Segment:
         """Returns the segment with a prefix for its translation.
@@ -71,7 +77,9 @@ class Segment:
 
     def source_tokens(self, tokenizer: Tokenizer) -> list[str]:
         """Returns the tokens that the encoder reads, as the text spells them."""
-        pieces = tokenizer.pieces(self.text, self.values)[: len(self.source_ids) - 2]
+        pieces = tokenizer.pieces(self.text, [value.source for value in self.values])[
+            : len(self.source_ids) - 2
+        ]
         return ["<start>", *pieces, "<end>"]
 
     def restore_case(self, translation: str) -> str:
@@ -108,7 +116,7 @@ def read_segments(
     tokenizer: Tokenizer,
     max_length: int | None = None,
     split: bool = False,
-    slots: Slots | None = None,
+    placeholders: Placeholders | None = None,
 ) -> list[Segment]:
     """Normalizes a text and cuts it into segments that the model can take.
 
@@ -120,41 +128,44 @@ def read_segments(
         tokenizer: The source tokenizer.
         max_length: Maximum number of sub-words of a segment; None for no limit.
         split: Whether to cut a text into its sentences even if it fits.
-        slots: Finds the values that become slots; None for no slots.
+        placeholders: Masks values; None for no placeholders.
 
     Returns:
         The segments in order; none for an empty text.
     """
 
-    def hide(part: str) -> tuple[str, tuple[str, ...]]:
-        return slots.hide(part) if slots else (part, ())
+    def mask(part: str) -> tuple[str, tuple[Value, ...]]:
+        return placeholders.mask(part) if placeholders else (part, ())
 
     def fits(part: str) -> bool:
-        return max_length is None or len(tokenizer.encode(hide(part)[0])) <= max_length
+        if placeholders and " " in part and not placeholders.fits(part.replace(GLUE, " ")):
+            return False
+        masked, _ = mask(part.replace(GLUE, " "))
+        return max_length is None or len(tokenizer.encode(masked)) <= max_length
 
     text = normalize_text(text)
     shouted = is_shouted(text)
     if shouted:
         text = text.capitalize()
-    parts = split_text(text, fits, split)
+    glued = placeholders.glue(text) if placeholders else text
+    parts = [part.replace(GLUE, " ") for part in split_text(glued, fits, split)]
     segments = []
     for part, first_word in zip(parts, _first_words(text, parts), strict=True):
         if shouted:
             part = part[:1].upper() + part[1:]
-        part, values = hide(part)
-        ids = tokenizer.encode_sentence(part)
+        masked, values = mask(part)
+        ids = tokenizer.encode_sentence(masked)
         if max_length is not None and len(ids) > max_length + 2:
             # `split_text` does not cut a character: keep those of its bytes that fit.
             ids = [*ids[: max_length + 1], ids[-1]]
-        target_values = tuple(slots.convert(value) for value in values) if slots else ()
         segments.append(
             Segment(
-                part,
+                masked,
                 ids,
                 shouted,
                 first_word,
                 values=values,
-                target_values=target_values,
+                unmasked=part,
             )
         )
     return segments

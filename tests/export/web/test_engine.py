@@ -86,8 +86,8 @@ def assert_same(ask, translator, texts, search, attention=True):
 
 def attend(translator, found, text):
     ids = [i for i in found["ids"] if i != translator.target_tokenizer.end_id]
-    if translator.slots:
-        text, _ = translator.slots.hide(text)
+    if translator.placeholders:
+        text, _ = translator.placeholders.mask(text)
     source = translator.source_tokenizer.encode_sentence(text)
     return translator.engine.attend([source], [[translator.target_tokenizer.start_id, *ids]])[0]
 
@@ -158,8 +158,8 @@ def test_symbols_of_one_character(start_engine, checkpoint):
     assert ask("encode", texts) == [tokenizer.encode(text) for text in texts]
 
 
-def test_slots(start_engine, tmp_path):
-    """The page hides the same values as Python, and puts them back into text and tokens."""
+def test_placeholders(start_engine, tmp_path):
+    """The page masks the same values as Python, and puts them back into text and tokens."""
     folder = make_checkpoint(tmp_path / "small", known_words=frozenset(["i", "see", "in", "and"]))
     ask = start_engine(pack_checkpoint(folder, "float16"))
     translator = Translator.load(folder)

@@ -27,7 +27,7 @@ from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import Config
 from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
-from transformer_tf.text.slots import POINT_DECIMALS, Slots, make_slots
+from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 Quantization = Literal["int8", "float16"]
@@ -139,18 +139,22 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             "source": config.data.source_language,
             "target": config.data.target_language,
         },
-        "slots": _slots_header(make_slots(config.data, source.known_words)),
+        "placeholders": placeholders_header(make_placeholders(config.data, source)),
         "tokenizers": {"source": tokenizer_header(source), "target": tokenizer_header(target)},
     }
 
 
-def _slots_header(slots: Slots | None) -> dict[str, Any] | None:
-    if slots is None:
+def placeholders_header(placeholders: Placeholders | None) -> dict[str, Any] | None:
+    """Returns what `engine/placeholders.js` needs besides the characters of the source."""
+    if placeholders is None:
         return None
+    known_words = placeholders.known_words
     return {
-        "source_point": slots.source_language in POINT_DECIMALS,
-        "target_point": slots.target_language in POINT_DECIMALS,
-        "known_words": None if slots.known_words is None else front_coded(slots.known_words),
+        "source": load_table(placeholders.source_language),
+        "target": load_table(placeholders.target_language),
+        "target_language": placeholders.target_language,
+        "copies_unknown": placeholders.alphabet is not None,
+        "known_words": None if known_words is None else front_coded(known_words),
     }
 
 

@@ -16,7 +16,7 @@ import sentencepiece
 
 from transformer_tf.errors import ConfigError, DataError, one_line
 from transformer_tf.text import symbols
-from transformer_tf.text.slots import load_words, save_words
+from transformer_tf.text.placeholders import load_words, save_words
 from transformer_tf.utils.files import atomic_write_bytes
 
 MAX_TRAINING_SENTENCES = 1_000_000
@@ -226,6 +226,15 @@ class Tokenizer:
     def _labeled(self, pieces: Iterable[str], values: Sequence[str]) -> list[str]:
         shown = symbols.labels(self.tags) | dict(zip(symbols.SLOTS, values, strict=False))
         return [shown.get(piece, piece) for piece in pieces]
+
+    @property
+    def alphabet(self) -> frozenset[str] | None:
+        """The characters that are not spelled in bytes; None for an official BPEmb model."""
+        if self.lowercase:
+            return None
+        model = self.processor
+        pieces = map(model.id_to_piece, range(model.get_piece_size()))
+        return frozenset(piece for piece in pieces if len(piece) == 1)
 
     @property
     def fingerprint(self) -> bytes:

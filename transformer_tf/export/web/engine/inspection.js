@@ -3,7 +3,7 @@
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
 import { greedySearch } from "./search.js";
-import { fill } from "./slots.js";
+import { fill } from "./placeholders.js";
 import { Translator } from "./translator.js";
 
 /**

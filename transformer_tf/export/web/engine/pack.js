@@ -15,7 +15,7 @@
  * @property {"output"|"input"} alignment_query Which token their rows align: the one that is chosen
  *   there, or the one that was read.
  * @property {number} max_source_length Maximum number of sub-words of a sentence.
- * @property {ConstructorParameters<typeof import("./slots.js").Slots>[0]|null} slots
+ * @property {ConstructorParameters<typeof import("./placeholders.js").Placeholders>[0]|null} placeholders
  * @property {{source: any, target: any}} tokenizers
  * @property {{source: string, target: string}} languages Codes.
  * @property {Record<string, Tensor>} tensors

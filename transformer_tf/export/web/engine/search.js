@@ -25,6 +25,8 @@ const LIKELIEST = 8; // number of next tokens to keep at each step
  * @property {number} startId
  * @property {number} endId
  * @property {number[]} prefix Ids that the translation begins with.
+ * @property {number[]} copied Ids of placeholders.
+ * @property {Set<number>} wanted Those of the source, which a translation has once.
  *
  * @typedef {object} Found
  * @property {Node} last The last token of the translation.
@@ -46,7 +48,7 @@ function limit({ settings, source, prefix }) {
  * @param {Float32Array} logits `(vocab_size,)`
  * @param {Node} node The token before; it keeps its likeliest next tokens.
  */
-function constrain({ prefix }, logits, node) {
+function constrain({ endId, prefix, copied, wanted }, logits, node) {
   const { position } = node;
   const highest = logits.reduce((one, other) => Math.max(one, other), -Infinity);
   const sum = logits.reduce((all, logit) => all + Math.exp(logit - highest), 0);
@@ -57,7 +59,12 @@ function constrain({ prefix }, logits, node) {
     forced[prefix[position]] = logProbs[prefix[position]];
     return { logProbs, allowed: forced };
   }
-  return { logProbs, allowed: logProbs };
+  const allowed = logProbs.slice();
+  const missing = new Set(wanted);
+  for (const { id } of node.path()) missing.delete(id);
+  for (const id of copied) if (!missing.has(id)) allowed[id] = -Infinity;
+  if (missing.size) allowed[endId] = -Infinity;
+  return { logProbs, allowed };
 }
 
 /**

@@ -31,14 +31,15 @@ const CLAUSE_MARK = /[,;:–—，、；：]$/;
  * @param {object} options
  * @param {(part: string) => boolean} options.fits Whether a part is short enough.
  * @param {boolean} options.split Whether to cut a line into its sentences even if it fits.
+ * @param {(line: string) => string} options.glue Writes no-break spaces inside values.
  * @returns {Segment[]}
  */
-export function readSegments(text, { fits, split }) {
+export function readSegments(text, { fits, split, glue }) {
   let begin = 0;
   return text.split("\n").flatMap((typed, line) => {
     const { clean, origins } = readable(typed);
     const shouted = isShouted(clean);
-    const read = shouted ? capitalize(clean) : clean;
+    const read = glue(shouted ? capitalize(clean) : clean);
     const from = begin;
     begin += typed.length + 1;
     let place = 0;
@@ -87,7 +88,7 @@ function splitSentences(text) {
  * @param {string} after
  */
 function isAbbreviation(before, after) {
-  const last = before.trim().split(" ").at(-1).replace(OPENING, "").replace(CLOSING, "").toLowerCase();
+  const last = before.trim().split(/\s+/).at(-1).replace(OPENING, "").replace(CLOSING, "").toLowerCase();
   const following = after.replace(OPENING, "");
   if (LAST_WORDS.includes(last)) return !/^\p{Uppercase}/u.test(following);
   if (BEFORE_NUMBERS.includes(last)) return /^\p{Nd}/u.test(following);

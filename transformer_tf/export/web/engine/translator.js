@@ -1,6 +1,6 @@
 import { Pack } from "./pack.js";
+import { fill, Placeholders, SLOTS } from "./placeholders.js";
 import { beamSearch, greedySearch } from "./search.js";
-import { fill, keepsSlots, Slots } from "./slots.js";
 import { readSegments } from "./segments.js";
 import { capitalize, isShouted, normalizeText } from "./text.js";
 import { Tokenizer } from "./tokenizer.js";
@@ -35,7 +35,10 @@ export class Translator {
     this.transformer = new Transformer(pack, code);
     this.source = new Tokenizer(pack.header.tokenizers.source);
     this.target = new Tokenizer(pack.header.tokenizers.target);
-    this.slots = pack.header.slots && new Slots(pack.header.slots);
+    const alphabet = pack.header.tokenizers.source.pieces.filter((piece) => [...piece].length === 1);
+    this.placeholders = pack.header.placeholders
+      && new Placeholders(pack.header.placeholders, alphabet);
+    this.copied = this.placeholders ? SLOTS.map((slot) => this.target.encode(slot).at(-1)) : [];
   }
 
   /**
@@ -43,22 +46,23 @@ export class Translator {
    *
    * @param {string} text
    * @param {boolean} [isSegment] Whether its case is already that which the model reads.
-   * @returns {{ids: number[], read: string, shouted: boolean, values: string[],
+   * @returns {{ids: number[], read: string, shouted: boolean, kinds: string[], values: string[],
    *   targetValues: string[], cut: number}} The ids with start and end, their text, whether it was
-   *   in capitals, the values of its slots in both languages, and the number of ids cut off.
+   *   in capitals, the values of its placeholders, and the number of ids cut off.
    */
   encode(text, isSegment = false) {
     const normalized = normalizeText(text);
     const shouted = !isSegment && isShouted(normalized);
     const read = shouted ? capitalize(normalized) : normalized;
-    const { text: hidden, values, targetValues } =
-      this.slots?.hide(read) ?? { text: read, values: [], targetValues: [] };
-    const ids = this.source.encode(hidden);
+    const { text: masked, kinds, values, targetValues } = this.placeholders?.mask(read)
+      ?? { text: read, kinds: [], values: [], targetValues: [] };
+    const ids = this.source.encode(masked);
     const kept = ids.slice(0, this.header.max_source_length);
     return {
       ids: [this.source.startId, ...kept, this.source.endId],
-      read: hidden,
+      read: masked,
       shouted,
+      kinds,
       values,
       targetValues,
       cut: ids.length - kept.length,
@@ -72,7 +76,9 @@ export class Translator {
    */
   segments(text) {
     const { split_sentences: split } = this.header.decoding;
-    return readSegments(text, { fits: (part) => !this.encode(part, true).cut, split });
+    const fits = (part) => !this.encode(part, true).cut
+      && (!part.includes(" ") || (this.placeholders?.fits(part) ?? true));
+    return readSegments(text, { fits, split, glue: (line) => this.placeholders?.glue(line) ?? line });
   }
 
   /**
@@ -102,6 +108,8 @@ export class Translator {
       startId: this.target.startId,
       endId: this.target.endId,
       prefix: request.prefix ?? [],
+      copied: this.copied,
+      wanted: new Set(this.copied.slice(0, rest.values.length)),
     };
   }
 
@@ -112,26 +120,8 @@ export class Translator {
    */
   translate(request) {
     const task = this.task(request);
-    const found = request.search === "beam" ? this.bestOfBeam(task) : greedySearch(task);
+    const found = request.search === "beam" ? beamSearch(task) : greedySearch(task);
     return this.result(task, found);
-  }
-
-  /**
-   * The best translation that kept every slot, of the beam or of one twice as large, or else the
-   * best one.
-   *
-   * @param {ReturnType<Translator["task"]>} task
-   * @returns {ReturnType<typeof beamSearch>}
-   */
-  bestOfBeam(task) {
-    const keeps = ({ last }) =>
-      !task.values.length || keepsSlots(this.target.decode(last.ids()), task.values.length);
-    const found = beamSearch(task);
-    if (keeps(found)) return found;
-    const beamSize = 2 * task.settings.beam_size;
-    const settings = { ...task.settings, beam_size: beamSize };
-    const all = beamSearch({ ...task, settings }, beamSize);
-    return { ...all, ...all.closed.find(keeps) };
   }
 
   /**
@@ -198,10 +188,11 @@ export class Translator {
    * The text of ids.
    *
    * @param {number[]} ids
-   * @param {{shouted: boolean, targetValues: string[]}} task
+   * @param {{shouted: boolean, kinds: string[], targetValues: string[]}} task
    */
-  write(ids, { shouted, targetValues }) {
-    const text = normalizeText(fill(this.target.decode(ids), targetValues));
+  write(ids, { shouted, ...values }) {
+    const decoded = this.target.decode(ids);
+    const text = normalizeText(this.placeholders?.unmask(decoded, values) ?? decoded);
     return shouted ? text.toUpperCase() : text;
   }
 }

@@ -17,7 +17,7 @@ const methods = {
     const unpacked = new Blob([pack]).stream().pipeThrough(new DecompressionStream("gzip"));
     const buffer = await new Response(unpacked).arrayBuffer();
     translator = new Translator(buffer, !plain && compiles(code) ? code : null);
-    const { tokenizers, tensors, slots, ...header } = translator.header;
+    const { tokenizers, tensors, placeholders, ...header } = translator.header;
     return { engine: translator.transformer.kernel.name, ...header };
   },
 
