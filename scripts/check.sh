@@ -16,7 +16,7 @@ lint-imports --no-logo
 python -m pytest -n 2 --dist worksteal "${selection[@]}" "$@"
 if [ ${#selection[@]} = 0 ]; then
     KERAS_BACKEND=jax python -m pytest -q -n 2 --dist worksteal -p no:cacheprovider \
-        tests/layers tests/test_transformer.py tests/decoding/test_search.py \
+        tests/layers tests/test_transformer.py tests/decoding/test_engines.py \
         tests/training/test_{schedule,losses,copy_task,model}.py \
         tests/runs/test_resume.py::test_stopped_three_times
 fi
