@@ -171,14 +171,14 @@ def test_an_alignment_is_the_attention_of_one_sentence(translator):
     assert found.alignment == [link for link in links if link[1] < words]
 
 
-def test_a_shouted_sentence_is_translated_in_lower_case(translator):
-    shouted = "I SEE 3 RED CARS."
-    said = translator.translate([shouted, "I see 3 red cars."])
+def test_a_sentence_in_capitals_is_translated_in_lower_case(translator):
+    all_caps = "I SEE 3 RED CARS."
+    said = translator.translate([all_caps, "I see 3 red cars."])
     assert said[0] == said[1].upper()
-    assert translator.attend(shouted).translation == said[0]
+    assert translator.attend(all_caps).translation == said[0]
 
 
-def test_a_prefix_of_a_shouted_sentence_is_read_in_lower_case(translator):
+def test_a_prefix_of_a_sentence_in_capitals_is_read_in_lower_case(translator):
     texts = ["I SEE 3 RED CARS.", "I SEE 3 RED CARS.", "I see 3 red cars."]
     said = translator.translate(texts, prefixes=["ICH SEHE", "Ich sehe", "Ich sehe"])
     assert said[0] == said[2].upper()
@@ -248,30 +248,34 @@ class ListEngine:
 
 
 @pytest.fixture(scope="module")
-def slot_tokenizer(tmp_path_factory):
+def placeholder_tokenizer(tmp_path_factory):
     path = tmp_path_factory.mktemp("tokenizer") / "source.model"
     return Tokenizer.train(["It costs many euros.", "Es kostet viele Euro."] * 9, 330, path)
 
 
-def test_values_are_put_back_as_the_target_language_writes_them(slot_tokenizer):
-    engine = ListEngine([Hypothesis(slot_tokenizer.encode(f"Es kostet {SLOTS[0]} Euro."), -1.0)])
+def test_values_are_put_back_as_the_target_language_writes_them(placeholder_tokenizer):
+    engine = ListEngine(
+        [Hypothesis(placeholder_tokenizer.encode(f"Es kostet {SLOTS[0]} Euro."), -1.0)]
+    )
     placeholders = Placeholders("en", "de")
-    translator = Translator(engine, slot_tokenizer, slot_tokenizer, placeholders=placeholders)
+    translator = Translator(
+        engine, placeholder_tokenizer, placeholder_tokenizer, placeholders=placeholders
+    )
     assert translator.translate("It costs $19.99.") == "Es kostet 19,99 Dollar."
 
 
-def test_an_alignment_has_the_words_of_the_user(slot_tokenizer):
+def test_an_alignment_has_the_words_of_the_user(placeholder_tokenizer):
     class AligningEngine(ListEngine):
         def attend(self, sources, targets):
             """Each token attends to the source token at the same place."""
             shapes = zip(map(len, targets), map(len, sources), strict=True)
             return [{"cross": np.eye(*shape)[None, None]} for shape in shapes]
 
-    hypothesis = Hypothesis(slot_tokenizer.encode(f"{SLOTS[0]} Euro kostet viele."), -1.0)
+    hypothesis = Hypothesis(placeholder_tokenizer.encode(f"{SLOTS[0]} Euro kostet viele."), -1.0)
     translator = Translator(
         AligningEngine([hypothesis]),
-        slot_tokenizer,
-        slot_tokenizer,
+        placeholder_tokenizer,
+        placeholder_tokenizer,
         DecodingConfig(alignment=AlignmentHeads(1, (1,))),
         placeholders=Placeholders("en", "de"),
     )
@@ -282,12 +286,12 @@ def test_an_alignment_has_the_words_of_the_user(slot_tokenizer):
     assert max(sources) <= 2 and max(targets) == 3
 
 
-def test_tokens_show_the_values_of_placeholders(slot_tokenizer):
-    ids = slot_tokenizer.encode(f"Es kostet {SLOTS[0]} Euro.")
+def test_tokens_show_the_values_of_placeholders(placeholder_tokenizer):
+    ids = placeholder_tokenizer.encode(f"Es kostet {SLOTS[0]} Euro.")
     translator = Translator(
         ListEngine([Hypothesis(ids, -1.0)]),
-        slot_tokenizer,
-        slot_tokenizer,
+        placeholder_tokenizer,
+        placeholder_tokenizer,
         placeholders=Placeholders("en", "de"),
     )
     ((translation,),) = translator.search(["It costs many 19.99."])

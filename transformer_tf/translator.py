@@ -447,7 +447,7 @@ class Translator:
 def _numpy_engine(
     model: NumpyTransformer, config: Config, source: Tokenizer, target: Tokenizer
 ) -> NumpyEngine:
-    copies = placeholder_ids(source, target) if config.data.slots else {}
+    copies = placeholder_ids(source, target) if config.data.placeholders else {}
     return NumpyEngine(model, target.start_id, target.end_id, copies=copies)
 
 

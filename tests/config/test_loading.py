@@ -97,7 +97,7 @@ REFUSED = [
     (["tokenizer.vocab_size=best"], "tokenizer.vocab_size"),
     (["tokenizer.vocab_size=auto", "tokenizer.kind=bpemb"], "tokenizer.vocab_size"),
     (["tokenizer.shared=true", "tokenizer.kind=bpemb"], "tokenizer.shared"),
-    (["data.slots=true", "tokenizer.kind=bpemb"], "data.slots"),
+    (["data.placeholders=true", "tokenizer.kind=bpemb"], "data.placeholders"),
     (["data.source_language="], "data.source_language"),
     (["data.corpus=files"], "data.files"),
     (["data.files=[[a.tsv]]", "data.corpus=tatoeba"], "data.files"),

@@ -96,9 +96,9 @@ def test_the_tags_are_those_of_the_mix(data, checkpoint, tmp_path):
             assert trainer.source_tokenizer.tags == tags
 
 
-def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):
+def test_placeholders_and_known_words_are_those_of_the_checkpoint(data, tmp_path):
     first = tmp_path / "first"
-    settings = ["data.slots=true", "model.num_layers=1"]
+    settings = ["data.placeholders=true", "model.num_layers=1"]
     settings += ["model.d_model=8", "model.num_heads=2", "model.d_ff=16", "training.max_steps=1"]
     settings += ["tokenizer.vocab_size=320"]
     with Trainer(load_config(None, [*SETTINGS, *settings]), first).prepare() as trainer:
@@ -107,8 +107,8 @@ def test_slots_and_known_words_are_those_of_the_checkpoint(data, tmp_path):
     tokenizer.known_words = frozenset(["reykjavik"])
     tokenizer.save(first / "tokenizers" / "source.model")
     config = fine_tune(first, "training.max_steps=1")
-    assert config.data.slots
-    assert not fine_tune(first, "data.slots=false").data.slots
+    assert config.data.placeholders
+    assert not fine_tune(first, "data.placeholders=false").data.placeholders
     with Trainer(config, tmp_path / "second").prepare() as trainer:
         assert "reykjavik" in trainer.source_tokenizer.known_words
     saved = Tokenizer.load(tmp_path / "second" / "tokenizers" / "source.model")

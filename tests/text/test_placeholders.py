@@ -279,16 +279,16 @@ def test_known_words_are_read_as_written(tmp_path):
 
 
 def test_placeholders_need_a_trained_tokenizer(tmp_path):
-    data = load_config(None, ["data.slots=true"]).data
+    data = load_config(None, ["data.placeholders=true"]).data
     tokenizer = Tokenizer.train(["It costs many euros."] * 9, 300, tmp_path / "source.model")
     tokenizer.known_words = KNOWN
     placeholders = make_placeholders(data, tokenizer)
     assert (placeholders.known_words, "ñ" in placeholders.alphabet) == (KNOWN, False)
-    assert make_placeholders(dataclasses.replace(data, slots=False), tokenizer) is None
+    assert make_placeholders(dataclasses.replace(data, placeholders=False), tokenizer) is None
     japanese = dataclasses.replace(data, source_language="ja")
     assert make_placeholders(japanese, tokenizer).alphabet is None
-    with pytest.raises(ConfigError, match="data.slots"):
-        load_config(None, ["data.slots=true", "tokenizer.kind=bpemb"])
+    with pytest.raises(ConfigError, match="data.placeholders"):
+        load_config(None, ["data.placeholders=true", "tokenizer.kind=bpemb"])
 
 
 class CharacterTokenizer:

@@ -4,7 +4,7 @@ import pytest
 
 from transformer_tf.text.segments import (
     Segment,
-    is_shouted,
+    is_all_caps,
     list_of_strings,
     read_segments,
     split_sentences,
@@ -37,13 +37,13 @@ NATO.|U.S.A.|HTML CSS.|ISO 9001 2015|NATO and the EU are in Brussels!|Where is t
 
 
 @pytest.mark.parametrize("text", CAPITALS.strip().split("|"))
-def test_a_sentence_in_capitals_is_shouted(text):
-    assert is_shouted(text)
+def test_a_sentence_in_capitals_is_found(text):
+    assert is_all_caps(text)
 
 
 @pytest.mark.parametrize("text", re.split(r"[|\n]", OTHERS.strip()))
-def test_acronyms_short_phrases_and_mixed_case_are_not_shouted(text):
-    assert not is_shouted(text)
+def test_acronyms_short_phrases_and_mixed_case_are_not_all_caps(text):
+    assert not is_all_caps(text)
 
 
 def test_a_text_that_fits_is_one_segment():
@@ -53,16 +53,16 @@ def test_a_text_that_fits_is_one_segment():
     assert read_segments(" \u200b ", WordTokenizer(), 3) == []
 
 
-def test_the_model_reads_a_shouted_text_in_lower_case():
+def test_the_model_reads_a_text_in_capitals_in_lower_case():
     def read(text, **options):
         segments = read_segments(text, WordTokenizer(), **options)
-        return [(segment.text, segment.shouted) for segment in segments]
+        return [(segment.text, segment.all_caps) for segment in segments]
 
     assert read("NO! GO AWAY NOW!", split=True) == [("No!", True), ("Go away now!", True)]
     assert read("HTML CSS") == [("HTML CSS", False)]
 
 
-def test_a_shouted_text_is_measured_in_lower_case():
+def test_a_text_in_capitals_is_measured_in_lower_case():
     class CapitalsAreLong(WordTokenizer):
         def encode(self, text):
             return [1] * (len(text.split()) + 2 * sum(map(str.isupper, text)))
@@ -85,7 +85,7 @@ def test_a_character_longer_than_a_segment_loses_its_last_bytes():
         ("", "", "Wo ist das?", "WO IST DAS?"),
     ],
 )  # fmt: skip
-def test_a_prefix_of_a_shouted_text(prefix, read, translation, expected):
+def test_a_prefix_of_a_text_in_capitals(prefix, read, translation, expected):
     (segment,) = read_segments("WHERE IS IT?", WordTokenizer())
     segment = segment.with_prefix(prefix, WordTokenizer())
     assert segment.prefix_ids == WordTokenizer().encode(read)

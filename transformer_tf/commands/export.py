@@ -94,7 +94,7 @@ def main() -> None:
         from transformer_tf.export.ctranslate2 import export_ctranslate2
 
         export_ctranslate2(folder, arguments.output, arguments.quantization)
-    if arguments.format in ("saved-model", "onnx") and open_checkpoint(folder)[0].data.slots:
+    if arguments.format in ("saved-model", "onnx") and open_checkpoint(folder)[0].data.placeholders:
         print(
             f"Note: {arguments.format} has no placeholders: times, numbers, names and other values "
             "are translated like other words",

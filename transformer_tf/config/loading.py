@@ -88,7 +88,7 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
 
 
 def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
-    """Completes a configuration with the tokenizers, sizes and slots of a checkpoint.
+    """Completes a configuration with the tokenizers, sizes and placeholders of a checkpoint.
 
     Raises:
         ConfigError: If the checkpoint has no configuration, or a given value differs from it.
@@ -103,7 +103,7 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
     }
     if saved.model.position == "learned":
         sizes["data.max_length"] = saved.data.max_length
-    config = _make_config({"data.slots": saved.data.slots, **sizes, **values})
+    config = _make_config({"data.placeholders": saved.data.placeholders, **sizes, **values})
     for key, kept in sizes.items():
         section, name = key.split(".")
         given = getattr(getattr(config, section), name)

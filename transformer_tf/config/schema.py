@@ -83,7 +83,7 @@ class DataConfig(Section, name="data"):
     max_length: PositiveInt = key(
         100, "Training pairs with more sub-words on one side are left out."
     )
-    slots: bool = key(
+    placeholders: bool = key(
         False,
         "Whether times, money, numbers, dates, names and other values become placeholders that the "
         "model copies, see `transformer_tf.text.placeholders`. Needs a `trained` tokenizer.",
@@ -274,8 +274,8 @@ class Config:
                 "model.d_model must be a multiple of model.num_heads, "
                 f"not {model.d_model} for {model.num_heads} heads"
             )
-        if tokenizer.kind == "bpemb" and self.data.slots:
-            raise ConfigError("data.slots needs tokenizer.kind=trained")
+        if tokenizer.kind == "bpemb" and self.data.placeholders:
+            raise ConfigError("data.placeholders needs tokenizer.kind=trained")
         if tokenizer.kind == "bpemb" and tokenizer.shared:
             raise ConfigError("tokenizer.shared needs tokenizer.kind=trained")
         if tokenizer.kind == "bpemb" and tokenizer.vocab_size == "auto":

@@ -23,7 +23,7 @@ from transformer_tf.decoding.keras_engine import greedy_search
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.text.normalization import normalize_text
-from transformer_tf.text.segments import MIN_SHOUTED_WORDS
+from transformer_tf.text.segments import MIN_CAPITAL_WORDS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.transformer import Transformer
 from transformer_tf.utils.startup import quiet_stderr
@@ -147,16 +147,16 @@ class TranslationModule(tf.Module):
         }
 
     def _tokenize(self, text: tf.Tensor) -> dict[str, Any]:
-        """Returns the ids of sentences, and flags: truncated, shouted (all capitals) and empty."""
+        """Returns the ids of sentences, and flags: truncated, all_caps and empty."""
         text = _normalized(text)
-        shouted = _shouted(text)
-        text = tf.where(shouted, _capitalized(text), text)
+        all_caps = _is_all_caps(text)
+        text = tf.where(all_caps, _capitalized(text), text)
         pieces = self._source.encode(text)
         limit = self._max_source_length
         return {
             "source": self._source.sentence(pieces[:, :limit]),
             "truncated": pieces.row_lengths() > limit,
-            "shouted": shouted,
+            "all_caps": all_caps,
             "empty": tf.strings.length(text) == 0,
         }
 
@@ -184,9 +184,9 @@ class TranslationModule(tf.Module):
         return ids, tf.reduce_sum(log_probs, axis=1)
 
     def _detokenize(self, ids: tf.RaggedTensor, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
-        """Returns the text of translations, in capitals for shouted sentences."""
+        """Returns the text of translations, in capitals for sentences in capitals."""
         text = _normalized(self._target.decode(ids))
-        text = tf.where(inputs["shouted"], tf.strings.upper(text, encoding="utf-8"), text)
+        text = tf.where(inputs["all_caps"], tf.strings.upper(text, encoding="utf-8"), text)
         return tf.where(inputs["empty"], "", text)
 
 
@@ -273,14 +273,14 @@ def _is_removed(character: str) -> bool:
     return normalize_text(f"a{character}b") == "ab"
 
 
-def _shouted(text: tf.Tensor) -> tf.Tensor:
-    """Computes `is_shouted` in a graph."""
+def _is_all_caps(text: tf.Tensor) -> tf.Tensor:
+    """Computes `is_all_caps` in a graph."""
     marked = tf.strings.regex_replace(text, r"[^ ]*\p{L}[^ ]*", "w")  # a "w" for each word
     words = tf.strings.length(tf.strings.regex_replace(marked, "[^w]", ""))
     letters = tf.strings.length(tf.strings.regex_replace(text, r"\P{L}", ""), unit="UTF8_CHAR")
     others = tf.strings.regex_full_match(text, r"(?s).*[\p{Ll}\p{Lt}\p{Lo}\p{Lm}].*")
     exclaimed = tf.strings.regex_full_match(text, r"(?s).*[!?]")
-    return (letters > 1) & ((words >= MIN_SHOUTED_WORDS) | exclaimed) & ~others
+    return (letters > 1) & ((words >= MIN_CAPITAL_WORDS) | exclaimed) & ~others
 
 
 def _capitalized(text: tf.Tensor) -> tf.Tensor:

@@ -48,7 +48,7 @@ def make_tokenizers(
         source, target = _tokenizers_of(start_from.expanduser(), data)
     else:
         source, target = _new_tokenizers(settings, data, corpus, folder)
-    if data.slots:
+    if data.placeholders:
         before, now = source.known_words, learn_known_words(corpus.train)
         # The known words of the checkpoint to start from stay known.
         source.known_words = now if before is None else before | (now or frozenset())

@@ -1,10 +1,10 @@
 r"""Times, money, dates, names and other values as numbered placeholders, which the model copies.
 
 A model that spells a price or a name sub-word by sub-word gets some of them wrong. With
-`data.slots` it reads "The room costs <1> euros." instead of "The room costs $45.90.", writes "Das
-Zimmer kostet <1> Euro.", and the value is put back as the target language writes it: "Das Zimmer
-kostet 45,90 Dollar." Luong et al. (2015), "Addressing the Rare Word Problem in Neural Machine
-Translation", do the same with unknown words.
+`data.placeholders` it reads "The room costs <1> euros." instead of "The room costs $45.90.",
+writes "Das Zimmer kostet <1> Euro.", and the value is put back as the target language writes it:
+"Das Zimmer kostet 45,90 Dollar." Luong et al. (2015), "Addressing the Rare Word Problem in
+Neural Machine Translation", do the same with unknown words.
 
 `conventions/` has a table for each language, which the web page reads, too:
 
@@ -56,8 +56,8 @@ _PLAIN_EVERY = 10  # one training pair in ten keeps its values, for exports with
 
 # Largest number of placeholders of a source. `checkpoints/en-es` has hardly seen a fourth.
 MAX_VALUES = 3
-# Matching time may grow with the square of the length of a word, so longer ones have no values.
 GLUE = "\u00a0"  # normalized texts have none
+# Matching time may grow with the square of the length of a word, so longer ones have no values.
 _LONG_WORD = re.compile(r"\S{201,}")
 _NEAR = 16  # characters before a word that show whether it begins a sentence
 
@@ -420,13 +420,13 @@ def convert_number(number: str, decimal: str, new_decimal: str) -> str:
 
 
 def make_placeholders(data: DataConfig, tokenizer: Tokenizer) -> Placeholders | None:
-    """Returns the placeholders of a configuration; None without `data.slots`.
+    """Returns the placeholders of a configuration; None without `data.placeholders`.
 
     Args:
         data: The configuration.
         tokenizer: The source tokenizer, with its known words.
     """
-    if not data.slots:
+    if not data.placeholders:
         return None
     languages = data.source_language, data.target_language
     # Without a table, nobody knows where the words of the script end.

@@ -12,7 +12,7 @@ from transformer_tf.text.placeholders import GLUE, Placeholders, Value, find_val
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
-MIN_SHOUTED_WORDS = 3
+MIN_CAPITAL_WORDS = 3
 
 # A mark that may end a sentence, with the closing quotes and brackets after it.
 _END = re.compile(
@@ -38,9 +38,9 @@ class Segment:
     """A text, or a part of a long text, that the model translates in one pass.
 
     Attributes:
-        text: The segment as the model reads it: normalized, and in lower case if `shouted`.
+        text: The segment as the model reads it: normalized, and in lower case if `all_caps`.
         source_ids: Its token ids, start and end included.
-        shouted: Whether the user wrote the text in capitals; the translation is then in capitals.
+        all_caps: Whether the user wrote the text in capitals; the translation is then in capitals.
         first_word: Index of the word of the text in which the segment begins.
         prefix: The beginning of its translation, as the user typed it.
         prefix_ids: Token ids of the prefix as the model reads it, without start.
@@ -51,7 +51,7 @@ class Segment:
 
     text: str
     source_ids: list[int]
-    shouted: bool = False
+    all_caps: bool = False
     first_word: int = 0
     prefix: str = ""
     prefix_ids: list[int] = dataclasses.field(default_factory=list)
@@ -66,10 +66,10 @@ class Segment:
     def with_prefix(self, prefix: str, target_tokenizer: Tokenizer) -> Segment:
         """Returns the segment with a prefix for its translation.
 
-        If the segment is shouted, a prefix in capitals is lower-cased for the model as well.
+        If the segment is in capitals, a prefix in capitals is lower-cased for the model as well.
         """
         prefix = normalize_text(prefix)
-        read = prefix.capitalize() if self.shouted and prefix.isupper() else prefix
+        read = prefix.capitalize() if self.all_caps and prefix.isupper() else prefix
         for slot, value in zip(SLOTS, self.target_values, strict=False):
             for match in itertools.islice(find_value(value, read), 1):
                 read = read[: match.start()] + slot + read[match.end() :]
@@ -83,8 +83,8 @@ class Segment:
         return ["<start>", *pieces, "<end>"]
 
     def restore_case(self, translation: str) -> str:
-        """Puts the translation of a shouted text in capitals; the prefix stays as typed."""
-        if not self.shouted:
+        """Puts the translation of a text in capitals in capitals; the prefix stays as typed."""
+        if not self.all_caps:
             return translation
         translation, beginning = translation.upper(), self.prefix.upper()
         if not translation.startswith(beginning):
@@ -120,7 +120,7 @@ def read_segments(
 ) -> list[Segment]:
     """Normalizes a text and cuts it into segments that the model can take.
 
-    The model reads a text in capitals (see `is_shouted`) in lower case, since it rarely saw such
+    The model reads a text in capitals (see `is_all_caps`) in lower case, since it rarely saw such
     text in training.
 
     Args:
@@ -144,14 +144,14 @@ def read_segments(
         return max_length is None or len(tokenizer.encode(masked)) <= max_length
 
     text = normalize_text(text)
-    shouted = is_shouted(text)
-    if shouted:
+    all_caps = is_all_caps(text)
+    if all_caps:
         text = text.capitalize()
     glued = placeholders.glue(text) if placeholders else text
     parts = [part.replace(GLUE, " ") for part in split_text(glued, fits, split)]
     segments = []
     for part, first_word in zip(parts, _first_words(text, parts), strict=True):
-        if shouted:
+        if all_caps:
             part = part[:1].upper() + part[1:]
         masked, values = mask(part)
         ids = tokenizer.encode_sentence(masked)
@@ -162,7 +162,7 @@ def read_segments(
             Segment(
                 masked,
                 ids,
-                shouted,
+                all_caps,
                 first_word,
                 values=values,
                 unmasked=part,
@@ -171,19 +171,19 @@ def read_segments(
     return segments
 
 
-def is_shouted(text: str) -> bool:
+def is_all_caps(text: str) -> bool:
     """Whether a text is a sentence in capitals, rather than an acronym or a short phrase.
 
     It has two or more letters, all of them capitals, and three or more words with letters or a
     final exclamation or question mark: "WHERE IS THE STATION", "GO AWAY!", but not "NATO",
-    "HTML CSS" or "I?". Scripts without capitals are never shouted.
+    "HTML CSS" or "I?". Scripts without capitals are never all_caps.
     """
     letters = [letter for letter in text if letter.isalpha()]
     words = [word for word in text.split() if any(map(str.isalpha, word))]
     return (
         len(letters) > 1
         and all(map(str.isupper, letters))
-        and (len(words) >= MIN_SHOUTED_WORDS or text.endswith(("!", "?")))
+        and (len(words) >= MIN_CAPITAL_WORDS or text.endswith(("!", "?")))
     )
 
 

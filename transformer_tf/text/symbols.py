@@ -17,15 +17,15 @@ TAGS = RESERVED[8:]
 """Source tokens that mark the origin of a training pair, assigned in the order of first use."""
 
 
-def labels(tags: Sequence[str] = ()) -> dict[str, str]:
+def token_labels(tags: Sequence[str] = ()) -> dict[str, str]:
     """Returns the readable label of each reserved character.
 
     Args:
         tags: The names of the tags in use, such as `["bt"]`.
 
     Returns:
-        A label for each reserved character: `<1>` for the first slot, `<bt>` for the tag `bt`, and
-        `<tag2>` for a second tag without a name.
+        A label for each reserved character: `<1>` for the first placeholder, `<bt>` for the tag
+        `bt`, and `<tag2>` for a second tag without a name.
     """
     shown = {slot: f"<{number}>" for number, slot in enumerate(SLOTS, start=1)}
     for number, tag in enumerate(TAGS):

@@ -24,8 +24,8 @@ ODD_TEXTS = [
     *("▁ mark ▁▁ itself", "a ▁", " ▁ ", "<s> </s> <unk> <0x41>", "日本語です。", "\u200b"),
     *("tabs\tand\nlines", "ffi ﬃ ligature", "A" * 300, "1234567890", "שלום עולם", "e\u0301"),
 ]
-SHOUTED = "I SEE 7 RED TREES."
-SENTENCES = ["I see 2 red cars.", "I see 39 red houses.", "trees I see", "see", SHOUTED]
+CAPITALS = "I SEE 7 RED TREES."
+SENTENCES = ["I see 2 red cars.", "I see 39 red houses.", "trees I see", "see", CAPITALS]
 GERMAN = ["Ich sehe 2 rote Autos.", "Häuser sehe ich"]
 
 
@@ -42,7 +42,7 @@ def make_checkpoint(folder, known_words=None, **options):
     overrides = [f"model.{name}={str(value).lower()}" for name, value in sizes.items()]
     overrides += ["decoding.max_length=12", "data.max_length=30", "decoding.beam_size=4"]
     shared = options.get("tie_embeddings") == "all"
-    overrides.append(f"data.slots={str(known_words is not None).lower()}")
+    overrides.append(f"data.placeholders={str(known_words is not None).lower()}")
     config = load_config(None, [*overrides, f"tokenizer.shared={str(shared).lower()}"])
     (folder / "tokenizers").mkdir(parents=True)
     source = Tokenizer.train(SENTENCES * 9, 310, folder / "tokenizers" / "source.model")
@@ -108,7 +108,9 @@ def test_every_kind_of_model(start_engine, tmp_path, options):
     texts = SENTENCES[:4]
     assert_same(ask, translator, texts, "greedy")
     assert_same(ask, translator, texts, "beam")
-    assert ask("translate", {"text": SHOUTED})["text"] == translator.translate(SHOUTED, beam_size=1)
+    assert ask("translate", {"text": CAPITALS})["text"] == translator.translate(
+        CAPITALS, beam_size=1
+    )
 
 
 def test_the_first_tokens_can_be_forced(start_engine, small):

@@ -29,7 +29,7 @@ def test_every_part_is_translated_and_lines_stay(long_page, engine):
     parts = engine("segments", TEXT)
     assert [part["line"] for part in parts] == [0, 2, 2, 3]
     first, *long, last = (
-        engine("translate", {"text": part["text"], "shouted": part["shouted"], "search": "beam"})
+        engine("translate", {"text": part["text"], "allCaps": part["allCaps"], "search": "beam"})
         for part in parts
     )
     expected = f"{first['text']}\n\n{long[0]['text']} {long[1]['text']}\n{last['text']}"

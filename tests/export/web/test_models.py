@@ -85,7 +85,7 @@ def choose(page, name, source):
 
 
 def translate(ask, text):
-    parts = [{key: part[key] for key in ("text", "shouted")} for part in ask("segments", text)]
+    parts = [{key: part[key] for key in ("text", "allCaps")} for part in ask("segments", text)]
     return " ".join(ask("translate", {**part, "search": "beam"})["text"] for part in parts)
 
 

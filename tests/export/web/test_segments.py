@@ -34,7 +34,7 @@ def test_segments_are_those_of_the_package(start_engine, shipped_packs):
     for text in TEXTS:
         expected = read_segments(text, source, config.data.max_length, placeholders=placeholders)
         found = engine("segments", text)
-        assert [each["shouted"] for each in found] == [each.shouted for each in expected]
+        assert [each["allCaps"] for each in found] == [each.all_caps for each in expected]
         unmasked = [each.unmasked or each.text for each in expected]
         assert [each["text"] for each in found] == unmasked
 
@@ -46,4 +46,4 @@ def test_segments_know_their_places(start_engine, shipped_packs):
     typed = [text[each["begin"] : each["end"]] for each in found]
     assert typed == ["One line.", *[f"{LONG}."] * 4, "THE LAST ONE!"]
     assert [each["line"] for each in found] == [0, 2, 2, 2, 2, 3]
-    assert found[-1]["text"] == "The last one!" and found[-1]["shouted"]
+    assert found[-1]["text"] == "The last one!" and found[-1]["allCaps"]

@@ -165,7 +165,7 @@ def test_a_reserved_character_is_one_sub_word(tokenizer):
     slot, tag = symbols.SLOTS[0], symbols.TAGS[0]
     ids = tokenizer.encode(f"{tag} Anna kauft {slot}.")
     plain = tokenizer.encode("Anna kauft .")
-    assert len(ids) == len(plain) + 3  # "▁", the tag and the slot
+    assert len(ids) == len(plain) + 3  # "▁", the tag and the placeholder
     assert tokenizer.decode(ids) == f"{tag} Anna kauft {slot}."
     indices = [tokenizer.processor.piece_to_id(character) for character in symbols.RESERVED]
     assert len(set(indices)) == 16 and 0 not in indices

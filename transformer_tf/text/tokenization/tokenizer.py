@@ -51,7 +51,7 @@ class Tokenizer:
     Attributes:
         processor: The `sentencepiece.SentencePieceProcessor`.
         content: The bytes of the model file.
-        known_words: The words of the training sources, if unknown names become slots.
+        known_words: The words of the training sources, if unknown names become placeholders.
 
     Raises:
         DataError: If `model_file` is missing or not a BPE model.
@@ -195,7 +195,7 @@ class Tokenizer:
 
         Args:
             text: A text.
-            values: What the slots in it stand for.
+            values: What the placeholders in it stand for.
 
         Returns:
             As many sub-words as `encode` returns ids, with a leading `▁` where a word begins. A
@@ -215,7 +215,7 @@ class Tokenizer:
 
         Args:
             ids: The ids.
-            values: What the slots among them stand for.
+            values: What the placeholders among them stand for.
         """
         special = {self.pad_id: "<pad>", self.start_id: "<start>", self.end_id: "<end>"}
         special[self.unk_id] = "<unk>"
@@ -224,7 +224,7 @@ class Tokenizer:
         return self._labeled(pieces, values)
 
     def _labeled(self, pieces: Iterable[str], values: Sequence[str]) -> list[str]:
-        shown = symbols.labels(self.tags) | dict(zip(symbols.SLOTS, values, strict=False))
+        shown = symbols.token_labels(self.tags) | dict(zip(symbols.SLOTS, values, strict=False))
         return [shown.get(piece, piece) for piece in pieces]
 
     @property

@@ -154,9 +154,9 @@ export function drawsOf(translator, { seeds, ...request }) {
  * @returns {{steps: string[][], ids: number[]}[]} For each word, the pieces before the first merge
  *   and after each one.
  */
-export function mergesOf(translator, { text, shouted }) {
+export function mergesOf(translator, { text, allCaps }) {
   const { source } = translator;
-  const { read, values } = translator.encode(text, shouted !== undefined);
+  const { read, values } = translator.encode(text, allCaps !== undefined);
   return source.words(read).map((word) => {
     const steps = source.merge([...word]);
     const shown = steps.map((pieces) => pieces.map((piece) => fill(piece, values, piece)));

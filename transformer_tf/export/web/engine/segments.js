@@ -1,6 +1,6 @@
 /** Cuts a text into segments that the model can take, as `transformer_tf/text/segments.py` does. */
 
-import { capitalize, isShouted, normalizeText, readable } from "./text.js";
+import { capitalize, isAllCaps, normalizeText, readable } from "./text.js";
 
 // A mark that may end a sentence, with the closing quotes and brackets after it.
 const END = /([.!?…]+)["'”’»)\]]*\s+|[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*/g;
@@ -17,8 +17,8 @@ const CLAUSE_MARK = /[,;:–—，、；：]$/;
  * A part of a text that the model translates in one pass.
  *
  * @typedef {object} Segment
- * @property {string} text As the model reads it: in lower case if it is shouted.
- * @property {boolean} shouted Whether its line is in capitals; the translation is then, too.
+ * @property {string} text As the model reads it: in lower case if it is in capitals.
+ * @property {boolean} allCaps Whether its line is in capitals; the translation is then, too.
  * @property {number} line The number of its line, from 0.
  * @property {number} begin Where it begins in the text.
  * @property {number} end
@@ -38,8 +38,8 @@ export function readSegments(text, { fits, split, glue }) {
   let begin = 0;
   return text.split("\n").flatMap((typed, line) => {
     const { clean, origins } = readable(typed);
-    const shouted = isShouted(clean);
-    const read = glue(shouted ? capitalize(clean) : clean);
+    const allCaps = isAllCaps(clean);
+    const read = glue(allCaps ? capitalize(clean) : clean);
     const from = begin;
     begin += typed.length + 1;
     let place = 0;
@@ -48,8 +48,8 @@ export function readSegments(text, { fits, split, glue }) {
       place = first + part.length;
       const normalized = normalizeText(part);
       return {
-        text: shouted ? normalized.charAt(0).toUpperCase() + normalized.slice(1) : normalized,
-        shouted, line, begin: from + origins[first], end: from + origins[place - 1] + 1,
+        text: allCaps ? normalized.charAt(0).toUpperCase() + normalized.slice(1) : normalized,
+        allCaps, line, begin: from + origins[first], end: from + origins[place - 1] + 1,
       };
     });
   });

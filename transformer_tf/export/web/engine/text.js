@@ -5,7 +5,7 @@ const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
 // Control, format and private-use characters and lone surrogates; the two joiners are kept.
 const NO_TEXT = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/u;
 const JOINERS = "\u200c\u200d";
-const MIN_SHOUTED_WORDS = 3;
+const MIN_CAPITAL_WORDS = 3;
 
 /**
  * A text without control characters, with one space for each run of spaces.
@@ -45,11 +45,11 @@ export function normalizeText(text) {
  *
  * @param {string} text A text with single spaces.
  */
-export function isShouted(text) {
+export function isAllCaps(text) {
   const letters = text.match(/\p{L}/gu) ?? [];
   const words = text.split(" ").filter((word) => /\p{L}/u.test(word));
   return letters.length > 1 && letters.every((letter) => /\p{Uppercase}/u.test(letter))
-    && (words.length >= MIN_SHOUTED_WORDS || /[!?]$/.test(text));
+    && (words.length >= MIN_CAPITAL_WORDS || /[!?]$/.test(text));
 }
 
 /** @param {string} text */

@@ -2,7 +2,7 @@ import { Pack } from "./pack.js";
 import { fill, Placeholders, SLOTS } from "./placeholders.js";
 import { beamSearch, greedySearch } from "./search.js";
 import { readSegments } from "./segments.js";
-import { capitalize, isShouted, normalizeText } from "./text.js";
+import { capitalize, isAllCaps, normalizeText } from "./text.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer, UNCHANGED } from "./transformer.js";
 
@@ -11,7 +11,7 @@ import { Transformer, UNCHANGED } from "./transformer.js";
  *
  * @typedef {object} Request
  * @property {string} text
- * @property {boolean} [shouted] Whether it is a segment of a line in capitals; by default a text
+ * @property {boolean} [allCaps] Whether it is a segment of a line in capitals; by default a text
  *   is a line.
  * @property {"greedy"|"beam"} [search]
  * @property {number[]} [prefix] Ids that the translation begins with.
@@ -46,14 +46,14 @@ export class Translator {
    *
    * @param {string} text
    * @param {boolean} [isSegment] Whether its case is already that which the model reads.
-   * @returns {{ids: number[], read: string, shouted: boolean, kinds: string[], values: string[],
+   * @returns {{ids: number[], read: string, allCaps: boolean, kinds: string[], values: string[],
    *   targetValues: string[], cut: number}} The ids with start and end, their text, whether it was
    *   in capitals, the values of its placeholders, and the number of ids cut off.
    */
   encode(text, isSegment = false) {
     const normalized = normalizeText(text);
-    const shouted = !isSegment && isShouted(normalized);
-    const read = shouted ? capitalize(normalized) : normalized;
+    const allCaps = !isSegment && isAllCaps(normalized);
+    const read = allCaps ? capitalize(normalized) : normalized;
     const { text: masked, kinds, values, targetValues } = this.placeholders?.mask(read)
       ?? { text: read, kinds: [], values: [], targetValues: [] };
     const ids = this.source.encode(masked);
@@ -61,7 +61,7 @@ export class Translator {
     return {
       ids: [this.source.startId, ...kept, this.source.endId],
       read: masked,
-      shouted,
+      allCaps,
       kinds,
       values,
       targetValues,
@@ -88,7 +88,7 @@ export class Translator {
    * @param {import("./transformer.js").Changes["trace"]} [trace]
    */
   task(request, trace) {
-    const { ids, ...rest } = this.encode(request.text, request.shouted !== undefined);
+    const { ids, ...rest } = this.encode(request.text, request.allCaps !== undefined);
     const changes = {
       ...UNCHANGED,
       silenced: new Set(request.silenced),
@@ -100,7 +100,7 @@ export class Translator {
     const padded = [...ids, ...Array(request.padding ?? 0).fill(this.transformer.model.pad_id)];
     return {
       ...rest,
-      shouted: request.shouted ?? rest.shouted,
+      allCaps: request.allCaps ?? rest.allCaps,
       transformer: this.transformer,
       source: this.transformer.read(padded, changes),
       changes,
@@ -188,12 +188,12 @@ export class Translator {
    * The text of ids.
    *
    * @param {number[]} ids
-   * @param {{shouted: boolean, kinds: string[], targetValues: string[]}} task
+   * @param {{allCaps: boolean, kinds: string[], targetValues: string[]}} task
    */
-  write(ids, { shouted, ...values }) {
+  write(ids, { allCaps, ...values }) {
     const decoded = this.target.decode(ids);
     const text = normalizeText(this.placeholders?.unmask(decoded, values) ?? decoded);
-    return shouted ? text.toUpperCase() : text;
+    return allCaps ? text.toUpperCase() : text;
   }
 }
 

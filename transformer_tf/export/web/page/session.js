@@ -18,8 +18,8 @@ export class Session {
     /** @type {Segment[]} The sentences of the text, or longer parts if these fit the model. */
     this.segments = [];
     this.chosen = 0; // the number of the sentence that is shown
-    /** @type {Pick<Segment, "text"|"shouted">} The sentence of the result. */
-    this.sentence = { text: "", shouted: false };
+    /** @type {Pick<Segment, "text"|"allCaps">} The sentence of the result. */
+    this.sentence = { text: "", allCaps: false };
     /** @type {Result|null} The translation without changes to the model, if there are any. */
     this.unchanged = null;
     this.isTyping = false; // whether the sentence with the caret is the chosen one
@@ -58,8 +58,8 @@ export class Session {
 
   /** Whether another sentence has been chosen, or typed, than that of the result. */
   get isOutdated() {
-    const { text, shouted } = this.segments[this.chosen] ?? {};
-    return text !== this.sentence.text || shouted !== this.sentence.shouted;
+    const { text, allCaps } = this.segments[this.chosen] ?? {};
+    return text !== this.sentence.text || allCaps !== this.sentence.allCaps;
   }
 
   /** The changes to the model, for a request to the worker. */

@@ -72,14 +72,14 @@ export class Updates {
   /** @param {"greedy"|"beam"} search */
   async translate(search) {
     const { engine, session } = this;
-    const { text, shouted } = session.segments[session.chosen];
+    const { text, allCaps } = session.segments[session.chosen];
     const { prefix, changes, isChanged } = session;
-    const asked = { text, shouted, search };
+    const asked = { text, allCaps, search };
     const { result, milliseconds } = await engine.ask("translate", { ...asked, prefix, ...changes });
     const unchanged = isChanged ? (await engine.ask("translate", asked)).result : null;
     // The text, the sentence or the model may have changed by now.
     const now = session.segments[session.chosen];
-    if (!session.model || now?.text !== text || now.shouted !== shouted) return;
+    if (!session.model || now?.text !== text || now.allCaps !== allCaps) return;
     byId("time").textContent = `${milliseconds.toFixed(0)} ms · ${
       search === "beam" ? `beam of ${session.model.decoding.beam_size}` : "greedy"} ·`;
     if (search === "beam" && !prefix.length && !changes.hidden.length) {
@@ -88,7 +88,7 @@ export class Updates {
     const isThere = search === "beam" && !unchanged && !session.isOutdated
       && String(session.result?.ids) === String(result.ids);
     if (isThere) return; // greedy search found the same
-    Object.assign(session, { sentence: { text, shouted }, result, unchanged });
+    Object.assign(session, { sentence: { text, allCaps }, result, unchanged });
     this.show();
     this.onResult();
   }
@@ -102,10 +102,10 @@ export class Updates {
     for (const segment of this.session.segments) {
       const key = this.keyOf(segment);
       if (segment === this.session.segments[this.session.chosen] || this.known.has(key)) continue;
-      const { text, shouted } = segment;
+      const { text, allCaps } = segment;
       const { changes } = this.session;
       const { result } =
-        await this.engine.ask("translate", { text, shouted, search: "beam", ...changes, hidden: [] });
+        await this.engine.ask("translate", { text, allCaps, search: "beam", ...changes, hidden: [] });
       if (!isCurrent()) return;
       this.known.set(key, result.text);
       this.show();
@@ -124,8 +124,8 @@ export class Updates {
    *
    * @param {import("./session.js").Segment} segment
    */
-  keyOf({ text, shouted }) {
+  keyOf({ text, allCaps }) {
     const { changes } = this.session;
-    return JSON.stringify([text, shouted, { ...changes, hidden: [] }]);
+    return JSON.stringify([text, allCaps, { ...changes, hidden: [] }]);
   }
 }
