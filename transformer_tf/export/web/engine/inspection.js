@@ -2,7 +2,7 @@
 
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
-import { greedySearch } from "./search.js";
+import { beamSearch, greedySearch } from "./search.js";
 import { fill } from "./placeholders.js";
 import { Translator } from "./translator.js";
 
@@ -99,7 +99,7 @@ export function probabilitiesOf(translator, request) {
  */
 export function treeOf(translator, request) {
   const task = translator.task(request);
-  const found = translator.bestOfBeam(task);
+  const found = beamSearch(task);
   const greedy = greedySearch(task);
   const greedyIds = [...greedy.last.ids(), ...(greedy.ended ? [task.endId] : [])];
   const best = new Set(found.last.path());
