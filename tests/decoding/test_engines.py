@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import keras
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -166,18 +167,19 @@ def test_a_translation_is_at_most_twice_as_long_as_its_source_plus_ten(tmp_path)
 
 
 def test_a_padding_token_in_a_translation_is_never_attended(tmp_path):
-    """An untrained model may well choose it."""
+    """An untrained model may well choose it: with this seed, on TensorFlow and on JAX."""
+    keras.utils.set_random_seed(1)
     model = make_model()
-    model.output_projection.bias.assign_add(4.0 * np.eye(TARGET_VOCAB)[model.pad_id])
+    model.output_projection.bias.assign_add(np.eye(TARGET_VOCAB)[model.pad_id])
     keras_engine = KerasEngine(model, START, END)
     for engine, options in (
         (keras_engine, GREEDY),
         (NumpyEngine(to_numpy(model, tmp_path), START, END), BEAM),
     ):
-        found = engine.search(sentences(8), options, n_best=options.beam_size)
+        found = engine.search(sentences(), options, n_best=options.beam_size)
         translations = [hypothesis.ids for row in found for hypothesis in row]
         assert any(model.pad_id in ids and set(ids) != {model.pad_id} for ids in translations)
-        assert_teacher_forced(model, sentences(8), found)
+        assert_teacher_forced(model, sentences(), found)
 
 
 def test_translations_longer_than_the_learned_positions_are_an_error(tmp_path):
