@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 from tools.corpora import prepare, untranslated
-from transformer_tf.config import DataConfig
 from transformer_tf.text.corpora.corpus import HELD_OUT, load_held_out
 from transformer_tf.text.corpora.sources import data_directory
 from transformer_tf.utils.lines import write_lines
@@ -31,7 +30,7 @@ def main() -> None:
     language = "es" if arguments.languages == "en-es" else "de"
     held_out = {name: load_held_out(CHECKPOINTS / f"en-{language}", name) for name in HELD_OUT}
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    data = data_directory(DataConfig())
+    data = data_directory()
     pairs_by_file = prepare(language, data, held_out, swap)
     files = {
         f"{name}.tsv": ["\t".join(pair) for pair in pairs_by_file[name]] for name in pairs_by_file
