@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from transformer_tf.catalog import find_checkpoint
 from transformer_tf.commands import new_parser
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
@@ -69,15 +70,14 @@ def parse_arguments() -> argparse.Namespace:
     for name, command in parsers.items():
         if name not in ("data", "train"):
             command.add_argument(
-                "--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de"
+                "--checkpoint", default="en-de", metavar="NAME", help="default: en-de"
             )
             continue
         command.add_argument(
             "--config",
-            type=Path,
-            default=ROOT / "configs" / "tatoeba.yaml",
+            default="tatoeba",
             metavar="FILE",
-            help="default: configs/tatoeba.yaml",
+            help="default: tatoeba",
         )
         command.add_argument("overrides", nargs="*", metavar="section.key=value")
     return parser.parse_args()
@@ -97,9 +97,7 @@ def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
         config = load_config(arguments.config, [*ARTICLE_SIZES, *arguments.overrides])
         return measure_training(config, arguments.rounds)
     import_keras_quietly()
-    from transformer_tf.commands.checkpoints import find_checkpoint
-
-    folder = find_checkpoint(ROOT, arguments.checkpoint)
+    folder = find_checkpoint(arguments.checkpoint)
     if arguments.command == "decode":
         from benchmarks.decode import measure_decoding
 

@@ -121,7 +121,7 @@ def test_the_commands(run, checkpoint):
     assert how.strip() == "transformer-tf-train"
     default = run(
         "-c",
-        "from transformer_tf.commands import project_folder as p; from transformer_tf.config "
-        "import load_config; print(load_config(p() / 'configs' / 'quickstart.yaml').data.corpus)",
+        "from transformer_tf.config import load_config; "
+        "print(load_config('quickstart').data.corpus)",
     )
     assert default.strip() == "phrasebook"

@@ -10,6 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from tools.browser import open_chromium
+from transformer_tf.catalog import find_checkpoint
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,15 +22,13 @@ COLORS = 256  # of a palette, which makes a file a third as large
 def main() -> None:
     """Makes all pictures with one checkpoint."""
     parser = argparse.ArgumentParser(description="Make the pictures of the docs.")
-    parser.add_argument("--checkpoint", type=Path, metavar="DIR", help="default: checkpoints/en-de")
+    parser.add_argument("--checkpoint", default="en-de", metavar="NAME", help="default: en-de")
     parser.add_argument(
         "--output", type=Path, metavar="DIR", default=ROOT / "docs" / "pictures", help="where to"
     )
     arguments = parser.parse_args()
     import_keras_quietly()
-    from transformer_tf.commands.checkpoints import find_checkpoint
-
-    folder = find_checkpoint(ROOT, arguments.checkpoint)
+    folder = find_checkpoint(arguments.checkpoint)
     arguments.output.mkdir(parents=True, exist_ok=True)
     draw_heat_maps(folder, arguments.output)
     picture_page(folder, arguments.output / "web.png")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from transformer_tf.catalog import CONFIG_FILE, check_folder
 from transformer_tf.config import Config, load_saved_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError, one_line
 from transformer_tf.numpy_transformer import NumpyTransformer
@@ -32,7 +33,6 @@ if TYPE_CHECKING:  # importing the backend takes seconds
 
 BEST_WEIGHTS = "best.weights.h5"
 LAST_WEIGHTS = "last.weights.h5"
-CONFIG_FILE = "config.yaml"
 TOKENIZER_FOLDER = "tokenizers"
 SOURCE_MODEL = f"{TOKENIZER_FOLDER}/source.model"
 TARGET_MODEL = f"{TOKENIZER_FOLDER}/target.model"
@@ -209,17 +209,3 @@ def load_weights(model: Transformer, path: Path) -> None:
         ) from error
     if not all(np.isfinite(weight).all() for weight in model.get_weights()):
         raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
-
-
-def check_folder(folder: Path) -> None:
-    """Checks that a folder is a checkpoint, by its configuration.
-
-    Raises:
-        CheckpointError: If it is none. The message names the checkpoints inside, if any.
-    """
-    if not folder.is_dir():
-        raise CheckpointError(f"{folder} is not a checkpoint: there is no such folder")
-    if not (folder / CONFIG_FILE).is_file():
-        inside = sorted(str(path.parent) for path in folder.glob(f"*/{CONFIG_FILE}"))
-        hint = f"; it contains {', '.join(inside)}" if inside else ""
-        raise CheckpointError(f"{folder} is not a checkpoint: it has no {CONFIG_FILE}{hint}")

@@ -13,6 +13,7 @@ import numpy as np
 from transformer_tf import checkpoint
 from transformer_tf.attention_maps.alignments import Query, align_words, attention_of_words
 from transformer_tf.attention_maps.attention_scores import Attention
+from transformer_tf.catalog import CatalogEntry, available, find_checkpoint
 from transformer_tf.config import AlignmentHeads, Config, DecodingConfig
 from transformer_tf.decoding.hypothesis import Engine, Hypothesis
 from transformer_tf.decoding.numpy_engine import NumpyEngine
@@ -80,27 +81,37 @@ class Translator:
             f"beam_size={self.options.beam_size})"
         )
 
+    @staticmethod
+    def available() -> list[CatalogEntry]:
+        """Lists the translators that can be loaded by name, with direction, size and BLEU.
+
+        Raises:
+            CheckpointError: If `$TRANSFORMER_TF_CHECKPOINTS` is set, but no folder.
+        """
+        return available()
+
     @classmethod
     def load(
-        cls, folder: str | Path, overrides: str | Sequence[str] = (), engine: EngineName = "numpy"
+        cls, name: str | Path, overrides: str | Sequence[str] = (), engine: EngineName = "numpy"
     ) -> Translator:
         """Loads a translator from a checkpoint: weights, configuration and tokenizers.
 
         Args:
-            folder: The folder of the checkpoint.
+            name: The name of a translator, such as `en-de`, or the folder of a checkpoint.
             overrides: A string `decoding.key=value`, or several, that change its search options.
             engine: `"numpy"` starts in a fraction of a second. `"keras"` has greedy search only.
                 `"ctranslate2"` needs a folder that `export_ctranslate2` wrote.
 
         Raises:
-            CheckpointError: If the checkpoint is missing, incomplete or damaged.
+            CheckpointError: If the checkpoint is missing, incomplete or damaged. The message lists
+                the names.
             ConfigError: If an override is invalid or the engine is unknown.
         """
         if engine not in get_args(EngineName):
             raise ConfigError(
                 f"engine must be one of {', '.join(get_args(EngineName))}, not {engine}"
             )
-        folder = Path(folder)
+        folder = find_checkpoint(name)
         overrides = [overrides] if isinstance(overrides, str) else overrides
         if engine == "ctranslate2":
             from transformer_tf.decoding.ctranslate2_engine import open_ctranslate2

@@ -1,48 +1,85 @@
-"""The checkpoint that a command uses."""
+"""The translator that a name, a folder or two languages choose."""
 
 import os
 import shutil
 
 import pytest
 
-from transformer_tf.commands.checkpoints import find_checkpoint
+from transformer_tf import Translator
+from transformer_tf.catalog import available, find_checkpoint, find_pair
+from transformer_tf.commands.checkpoints import newest_run, translator_table
 from transformer_tf.errors import CheckpointError
 
 
-def test_find_the_shipped_translator_else_the_latest_run(checkpoint, tmp_path, monkeypatch, capsys):
+def add(checkpoint, library, name, languages):
+    """Copies a checkpoint and changes its languages."""
+    folder = shutil.copytree(checkpoint, library / name)
+    source, target = languages.split("-")
+    text = (folder / "config.yaml").read_text()
+    text = text.replace("source_language: en", f"source_language: {source}")
+    (folder / "config.yaml").write_text(
+        text.replace("target_language: de", f"target_language: {target}")
+    )
+    return folder
+
+
+@pytest.fixture
+def library(checkpoint, tmp_path, monkeypatch):
+    """The folder of the user's checkpoints, beside the shipped ones."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CheckpointError, match="scripts/train.py.*--checkpoint"):
-        find_checkpoint(tmp_path)
+    monkeypatch.setenv("TRANSFORMER_TF_CHECKPOINTS", str(tmp_path / "library"))
+    add(checkpoint, tmp_path / "library", "small", "de-en")
+    return tmp_path / "library"
+
+
+def test_the_order_of_names(checkpoint, library, tmp_path):
+    shipped = find_checkpoint("de-en")
+    assert shipped.parent.name == "checkpoints"
+    for place in (library, tmp_path / "runs", tmp_path):
+        folder = add(checkpoint, place, "de-en", "de-en")
+        assert find_checkpoint("de-en").resolve() == folder
+        assert repr(Translator.load("de-en")) == repr(Translator.load(folder))
+    assert find_checkpoint(shipped) == shipped
+    with pytest.raises(CheckpointError, match="no translator xx: .*de-en.* small, en-de, en-es"):
+        find_checkpoint("xx")
+    with pytest.raises(CheckpointError, match="contains library/de-en, library/small"):
+        find_checkpoint("library")
+
+
+def test_every_name_is_listed_and_loads(library):
+    found = {entry.name: entry for entry in available()}
+    assert list(found) == ["small", "de-en", "en-de", "en-es"]
+    assert found["small"].bleu is None
+    for name, entry in found.items():
+        assert find_checkpoint(name) == entry.folder
+        (line,) = [each for each in translator_table().splitlines() if each.startswith(name)]
+        assert line.endswith(str(entry.folder))
+
+
+def test_a_pair_of_languages(checkpoint, library, monkeypatch):
+    assert find_pair("de") == find_pair("German", "en-GB") == library / "small"
+    assert find_pair(None, "ES").name == "en-es"
+    add(checkpoint, library, "large", "de-en")
+    with pytest.raises(CheckpointError, match="from: --checkpoint large, --checkpoint small$"):
+        find_pair("de")
+    with pytest.raises(CheckpointError, match="from: --from en --to de, --from en --to es$"):
+        find_pair("en")
+    with pytest.raises(CheckpointError, match="to fr; choose from: --from de --to en, --from en"):
+        find_pair(None, "French")
+    monkeypatch.setenv("TRANSFORMER_TF_CHECKPOINTS", "nowhere")
+    with pytest.raises(CheckpointError, match="nowhere"):
+        find_pair("de")
+
+
+def test_the_newest_of_several_runs(checkpoint, tmp_path, capsys):
     runs = tmp_path / "runs"
-    for age, name in ((50, "old"), (10, "new"), (30, "middle")):
-        shutil.copytree(checkpoint, runs / name)
-        path = runs / name / "last.weights.h5"
+    for age, name, languages in ((50, "old", "en-de"), (10, "new", "en-es"), (30, "mid", "de-en")):
+        path = add(checkpoint, runs, name, languages) / "last.weights.h5"
         os.utime(path, (path.stat().st_mtime - age,) * 2)
     (runs / "empty").mkdir()
-    assert find_checkpoint(tmp_path).resolve() == runs / "new"
-    assert capsys.readouterr() == ("", "Using runs/new\n")
-    shutil.copytree(checkpoint, tmp_path / "checkpoints" / "en-de")
-    assert find_checkpoint(tmp_path) == tmp_path / "checkpoints" / "en-de"
-    assert find_checkpoint(tmp_path, runs) == runs / "new"
-    capsys.readouterr()
-    assert find_checkpoint(tmp_path, runs / "old") == runs / "old"
-    assert capsys.readouterr().err == ""
-    with pytest.raises(CheckpointError, match="nowhere"):
-        find_checkpoint(tmp_path, tmp_path / "nowhere")
-
-
-def test_a_translator_is_found_by_its_languages(checkpoint, tmp_path):
-    checkpoints = tmp_path / "checkpoints"
-    for source, target in (("en", "de"), ("de", "en"), ("en", "es")):
-        folder = shutil.copytree(checkpoint, checkpoints / f"{source}-{target}")
-        text = (folder / "config.yaml").read_text()
-        text = text.replace("source_language: en", f"source_language: {source}")
-        text = text.replace("target_language: de", f"target_language: {target}")
-        (folder / "config.yaml").write_text(text)
-    assert find_checkpoint(tmp_path, None, "de", "en") == checkpoints / "de-en"
-    assert find_checkpoint(tmp_path, None, "de") == checkpoints / "de-en"
-    assert find_checkpoint(tmp_path, None, None, "es") == checkpoints / "en-es"
-    with pytest.raises(CheckpointError, match=r"from fr in .*de-en, .*en-de, .*en-es$"):
-        find_checkpoint(tmp_path, None, "fr")
-    with pytest.raises(CheckpointError, match=r"from en in .*: --checkpoint \S+en-de, \S+ \S+es$"):
-        find_checkpoint(tmp_path, None, "en")
+    assert newest_run(runs) == runs / "new"
+    assert capsys.readouterr() == ("", f"Using {runs / 'new'}\n")
+    assert newest_run(runs / "old") is newest_run(runs / "empty") is None
+    (runs / "new" / "last.weights.h5").rename(runs / "new" / "best.weights.h5")
+    with pytest.raises(CheckpointError, match=rf"{runs / 'mid'}, --checkpoint {runs / 'new'}"):
+        newest_run(runs)

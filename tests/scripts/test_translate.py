@@ -243,13 +243,6 @@ def test_a_pipe_is_read_once(run, checkpoint, tmp_path):
     assert filled(out) == [True, False, True, False]
 
 
-def test_no_checkpoint_yet(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("transformer_tf.commands.checkpoints.project_folder", lambda: tmp_path)
-    status, _, err = run("x")
-    assert status == 1
-    assert "train one with python scripts/train.py" in err
-
-
 # An untrained model writes characters of any script, which the fonts may lack.
 @pytest.mark.filterwarnings("ignore:No installed font")
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from transformer_tf.text.corpora.phrasebook import load_phrasebook
 from transformer_tf.utils.languages import (
     LANGUAGES,
     guess_language,
+    language_code,
     language_name,
     three_letter_code,
 )
@@ -13,6 +14,8 @@ SPOKEN = [code for code, language in LANGUAGES.items() if language.common_words]
 
 def test_names_and_codes_of_languages():
     assert (language_name("de"), three_letter_code("de")) == ("German", "deu")
+    spellings = ("de", "DE", "de-DE", "de_at", "deu", "German")
+    assert [language_code(each) for each in spellings] == ["de"] * len(spellings)
     assert (language_name("xxx"), three_letter_code("xxx")) == ("xxx", "xxx")
 
 

@@ -6,7 +6,6 @@ In a checkout, `scripts/train.py` and the other scripts run the same code.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from transformer_tf import __version__
@@ -22,10 +21,3 @@ def new_parser(description: str, **options: Any) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description, **options)
     parser.add_argument("--version", action="version", version=__version__)
     return parser
-
-
-def project_folder() -> Path:
-    """Returns the folder of `configs` and `checkpoints`: the checkout, else the package."""
-    package = Path(__file__).resolve().parents[1]
-    checkout = package.parent
-    return checkout if (checkout / "configs" / "quickstart.yaml").is_file() else package

@@ -1,19 +1,27 @@
-"""The checkpoint that a command uses: named, chosen by language, or the newest run."""
+"""The options that choose a translator: by name, by language, or the newest run."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
-from transformer_tf.commands import project_folder
+from transformer_tf.catalog import (
+    CONFIG_FILE,
+    DEFAULT_TRANSLATOR,
+    available,
+    entries_in,
+    find_checkpoint,
+    find_pair,
+    weight_files,
+)
 from transformer_tf.errors import CheckpointError, ConfigError
-from transformer_tf.utils.startup import command_line
+from transformer_tf.utils.languages import language_name
+from transformer_tf.utils.tables import table
 
 
 def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> None:
-    """Adds the options `--checkpoint`, `--from` and `--to` to a parser.
+    """Adds the options `--checkpoint`, `--from`, `--to` and `--list-translators` to a parser.
 
     Args:
         parser: The parser of a command.
@@ -23,17 +31,50 @@ def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> No
         "--checkpoint",
         type=Path,
         action="append" if several else "store",
-        metavar="DIR",
-        help="the translator's folder, or a folder of runs, of which the latest is used; by "
-        "default checkpoints/en-de, else the latest run",
+        metavar="NAME",
+        help="the name or the folder of a translator, or a folder of runs, of which the newest is "
+        f"used; by default {DEFAULT_TRANSLATOR}",
     )
     for name, example in (("from", "de"), ("to", "en")):
         parser.add_argument(
             f"--{name}",
             dest=f"{name}_language",
             metavar="LANGUAGE",
-            help=f"choose in checkpoints/ by language, such as --{name} {example}",
+            help=f"choose a translator by language, such as --{name} {example}",
         )
+    parser.add_argument(
+        "--list-translators",
+        action=_ListTranslators,
+        nargs=0,
+        help="show the translators that have a name, and stop",
+    )
+
+
+class _ListTranslators(argparse.Action):
+    """Prints a table of the translators that have a name, and ends the program."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        try:
+            print(translator_table())
+        except CheckpointError as error:
+            parser.error(str(error))
+        parser.exit()
+
+
+def translator_table() -> str:
+    """Returns a table of the translators that have a name."""
+    rows = [
+        {
+            "name": entry.name,
+            "direction": f"{language_name(entry.source_language)} to "
+            f"{language_name(entry.target_language)}",
+            "MB": f"{entry.num_bytes / 1e6:.1f}",
+            "BLEU": "-" if entry.bleu is None else f"{entry.bleu:.1f}",
+            "folder": entry.folder,
+        }
+        for entry in available()
+    ]
+    return table(rows) if rows else "There are no translators"
 
 
 def chosen_checkpoints(arguments: argparse.Namespace) -> list[Path]:
@@ -45,86 +86,35 @@ def chosen_checkpoints(arguments: argparse.Namespace) -> list[Path]:
     """
     languages = arguments.from_language, arguments.to_language
     named = arguments.checkpoint
-    if named and any(languages):
-        raise ConfigError("--checkpoint names a translator already: leave out --from and --to")
-    folders = named if isinstance(named, list) else [named]
-    return [find_checkpoint(project_folder(), folder, *languages) for folder in folders]
+    if any(languages):
+        if named:
+            raise ConfigError("--checkpoint names a translator already: leave out --from and --to")
+        return [find_pair(*languages)]
+    names = named if isinstance(named, list) else [named or Path(DEFAULT_TRANSLATOR)]
+    return [newest_run(name) or find_checkpoint(name) for name in names]
 
 
-def find_checkpoint(
-    root: Path,
-    named: Path | None = None,
-    source_language: str | None = None,
-    target_language: str | None = None,
-) -> Path:
-    """Chooses the checkpoint to use. If it is the latest run, prints its name on stderr.
+def newest_run(folder: Path) -> Path | None:
+    """Returns the newest run in a folder of runs and prints it on stderr.
 
-    Args:
-        root: The project's folder.
-        named: A checkpoint, or a folder of runs, of which the latest is chosen. By default
-            `checkpoints/en-de` if it exists, else the latest run in `runs`, here or in `root`.
-        source_language: Chooses in `checkpoints` by the code of the source language, such as `de`.
-        target_language: Chooses in `checkpoints` by the code of the target language.
+    Returns:
+        None if the folder is a checkpoint itself, or contains none.
 
     Raises:
-        CheckpointError: If there is none, or more than one for the languages, or `named` is no
-            checkpoint.
+        CheckpointError: If the folder contains translators of several directions that are no runs.
     """
-    from transformer_tf.checkpoint import CONFIG_FILE, check_folder
+    if (folder / CONFIG_FILE).is_file():
+        return None
+    from transformer_tf.checkpoint import LAST_WEIGHTS  # imports NumPy
 
-    if source_language or target_language:
-        return _find_pair(root / "checkpoints", source_language, target_language)
-    if named is not None:
-        chosen = named if (named / CONFIG_FILE).is_file() else _latest([named]) or named
-        check_folder(chosen)
-        return chosen
-    shipped = root / "checkpoints" / "en-de"
-    if (shipped / CONFIG_FILE).is_file():
-        return shipped
-    latest = _latest([Path("runs"), root / "runs"])
-    if latest is None:
-        raise CheckpointError(
-            f"There is no translator yet: train one with {command_line('train')}, "
-            "or name one with --checkpoint DIR"
-        )
-    return latest
-
-
-def _find_pair(folder: Path, source: str | None, target: str | None) -> Path:
-    """Returns the checkpoint that translates between two languages; None stands for any."""
-    from transformer_tf.checkpoint import CONFIG_FILE
-    from transformer_tf.config import load_saved_config
-
-    pairs = {}
-    for path in sorted(folder.glob(f"*/{CONFIG_FILE}")):
-        data = load_saved_config(path).data
-        pairs[path.parent] = data.source_language, data.target_language
-    found = [
-        path
-        for path, pair in pairs.items()
-        if source in (None, pair[0]) and target in (None, pair[1])
-    ]
-    if len(found) == 1:
-        return found[0]
-    wanted = " ".join(f"{name} {code}" for name, code in (("from", source), ("to", target)) if code)
-    number = "Several translators go" if found else "There is no translator"
-    offered = ", ".join(f"--checkpoint {path}" for path in found or pairs) or "none"
-    raise CheckpointError(f"{number} {wanted} in {folder}; choose from: {offered}")
-
-
-def _latest(folders: Iterable[Path]) -> Path | None:
-    """Returns the run with the newest weights and prints it on stderr."""
-    from transformer_tf.checkpoint import BEST_WEIGHTS, CONFIG_FILE, LAST_WEIGHTS
-
-    weights = [
-        config.with_name(name)
-        for folder in folders
-        for config in folder.glob(f"*/{CONFIG_FILE}")
-        for name in (BEST_WEIGHTS, LAST_WEIGHTS)
-        if config.with_name(name).is_file()
-    ]
+    inside = [path.parent for path in folder.glob(f"*/{CONFIG_FILE}")]
+    weights = [path for each in inside for path in weight_files(each)]
     if not weights:
         return None
-    latest = max(weights, key=lambda path: path.stat().st_mtime).parent
-    print(f"Using {latest}", file=sys.stderr)
-    return latest
+    newest = max(weights, key=lambda path: path.stat().st_mtime).parent
+    directions = {(entry.source_language, entry.target_language) for entry in entries_in(folder)}
+    if len(directions) > 1 and not (newest / LAST_WEIGHTS).is_file():
+        choices = ", ".join(f"--checkpoint {path}" for path in sorted(inside))
+        raise CheckpointError(f"{folder} has translators of several directions: choose {choices}")
+    print(f"Using {newest}", file=sys.stderr)
+    return newest

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_tf.commands import new_parser, project_folder
+from transformer_tf.catalog import TEST_FILE, find_pair
+from transformer_tf.commands import new_parser
 from transformer_tf.errors import CheckpointError, ConfigError
+from transformer_tf.utils.files import project_folder
 from transformer_tf.utils.startup import command_line, import_keras_quietly, run_command
 from transformer_tf.utils.tables import grouped
 
@@ -43,10 +45,9 @@ def parse_arguments() -> argparse.Namespace:
     run = parser.add_mutually_exclusive_group()
     run.add_argument(
         "--config",
-        type=Path,
         metavar="FILE",
-        help="the configuration; by default configs/fine_tune.yaml with training.start_from, else "
-        "configs/own.yaml with a corpus or files, else configs/quickstart.yaml",
+        help="the configuration: a file, or a name such as tatoeba; by default fine_tune with "
+        "training.start_from, else own with a corpus or files, else quickstart",
     )
     run.add_argument(
         "--resume",
@@ -107,7 +108,6 @@ def main() -> None:
         return
     group = _join_processes(arguments) if arguments.processes > 1 else None
     import_keras_quietly()
-    from transformer_tf.runs.folder import TEST_FILE
     from transformer_tf.runs.reports import summary_table
     from transformer_tf.runs.trainer import Trainer
     from transformer_tf.translator import Translator
@@ -142,8 +142,9 @@ def _choose_run(arguments: argparse.Namespace) -> tuple[Config, Path]:
     from transformer_tf.runs.folder import find_run
 
     if not arguments.resume:
-        path = arguments.config or default_config(arguments.overrides)
-        config = load_config(path, arguments.overrides)
+        config = load_config(
+            arguments.config or default_config(arguments.overrides), arguments.overrides
+        )
         return config, _new_folder(config, arguments.name)
     if arguments.name or arguments.dry_run:
         raise ConfigError("--name and --dry-run are for new runs, not for --resume")
@@ -165,7 +166,7 @@ def _evaluate(trainer: Trainer) -> None:
     """Scores the best weights, plots the attention of the first sample and says what comes next."""
     from transformer_tf.evaluation.report import report, write_report
     from transformer_tf.plots.style import save_figure
-    from transformer_tf.runs.folder import CURVES_FILE, SAMPLES_FILE, TEST_FILE
+    from transformer_tf.runs.folder import CURVES_FILE, SAMPLES_FILE
     from transformer_tf.translator import Translator
 
     folder, samples = trainer.folder, trainer.samples
@@ -210,20 +211,18 @@ def _dry_run(config: Config, arguments: argparse.Namespace) -> None:
         _print_note(trainer, arguments)
 
 
-def default_config(overrides: Sequence[str]) -> Path:
-    """Returns the configuration of a command line without `--config`.
+def default_config(overrides: Sequence[str]) -> str:
+    """Returns the name of the configuration of a command line without `--config`.
 
     Args:
         overrides: Its strings `section.key=value`.
     """
     values = {key: value for key, _, value in (each.partition("=") for each in overrides)}
     if "training.start_from" in values:
-        name = "fine_tune"
-    elif "data.files" in values or values.get("data.corpus", "phrasebook") != "phrasebook":
-        name = "own"
-    else:
-        name = "quickstart"
-    return project_folder() / "configs" / f"{name}.yaml"
+        return "fine_tune"
+    if "data.files" in values or values.get("data.corpus", "phrasebook") != "phrasebook":
+        return "own"
+    return "quickstart"
 
 
 def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -> str:
@@ -234,19 +233,17 @@ def few_pairs_note(num_pairs: int, data: DataConfig, overrides: Sequence[str]) -
         data: The configuration with the languages.
         overrides: The strings `section.key=value` of the command line.
     """
-    from transformer_tf.commands.checkpoints import find_checkpoint
-
     try:
-        start = find_checkpoint(project_folder(), None, data.source_language, data.target_language)
+        start = find_pair(data.source_language, data.target_language).name
     except CheckpointError:  # none for these languages
-        start = Path("DIR")
+        start = "DIR"
     kept = [each for each in overrides if not each.startswith(("model.", "tokenizer."))]
     command = [command_line("train"), *map(shlex.quote, kept), f"training.start_from={start}"]
     return (
         f"{grouped(num_pairs)} training pairs are few. A translator that learns from them alone "
         "knows only their words, and is often wrong about others. It is better to start from a "
         f"translator of the same languages:\n  {' '.join(command)}\n"
-        "If there is none, take the smaller sizes of configs/own.yaml"
+        f"If there is none, take the smaller sizes of {project_folder() / 'configs' / 'own.yaml'}"
     )
 
 

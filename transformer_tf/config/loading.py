@@ -12,10 +12,11 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import yaml
 
+from transformer_tf.catalog import find_checkpoint
 from transformer_tf.config.schema import AlignmentHeads, Config, MixConfig
 from transformer_tf.config.section import value_types
-from transformer_tf.errors import ConfigError, one_line
-from transformer_tf.utils.files import atomic_write_bytes
+from transformer_tf.errors import CheckpointError, ConfigError, one_line
+from transformer_tf.utils.files import atomic_write_bytes, project_folder
 
 # The keys that may change in a resumed run, besides those of `decoding`. They have no effect on
 # what the model has learned so far.
@@ -64,11 +65,12 @@ for _kind in (YamlLoader, YamlDumper):
     )
 
 
-def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Config:
+def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -> Config:
     """Reads a configuration: the defaults, then a YAML file, then overrides.
 
     Args:
-        path: A YAML file that lists what differs from the defaults.
+        path: A YAML file that lists what differs from the defaults, or the name of a shipped one,
+            such as `tatoeba`.
         overrides: Strings `section.key=value`, the value written as in YAML; for a text or a path
             it is taken as it is.
 
@@ -79,22 +81,35 @@ def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> Conf
         ConfigError: For a missing or malformed file, an unknown key or an invalid value. The
             message is one line that names the key and suggests the nearest valid one.
     """
-    values = {} if path is None else _read_yaml(Path(path))
+    values = {} if path is None else _read_yaml(_find_config(Path(path)))
     values |= _parse(overrides)
     start = values.get("training.start_from")
     if start is None:
         return _make_config(values)
-    return _with_sizes_of(Path(str(start)).expanduser(), values)
+    try:
+        checkpoint = find_checkpoint(str(start))
+    except CheckpointError as error:
+        raise ConfigError(f"training.start_from={start}: {error}") from error
+    return _with_sizes_of(checkpoint, {**values, "training.start_from": str(checkpoint)})
+
+
+def _find_config(path: Path) -> Path:
+    """Returns the path of a configuration, given its path or the name of a shipped one."""
+    shipped = {each.stem: each for each in (project_folder() / "configs").glob("*.yaml")}
+    if not path.is_file() and str(path) in shipped:
+        return shipped[str(path)]
+    if not path.exists():
+        names = ", ".join(sorted(shipped))
+        raise ConfigError(f"There is no configuration {path}: give a file or one of {names}")
+    return path
 
 
 def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
     """Completes a configuration with the tokenizers, sizes and placeholders of a checkpoint.
 
     Raises:
-        ConfigError: If the checkpoint has no configuration, or a given value differs from it.
+        ConfigError: If a given value differs from the checkpoint's.
     """
-    if not (checkpoint / "config.yaml").is_file():
-        raise ConfigError(f"training.start_from={checkpoint} is not a checkpoint")
     saved = load_saved_config(checkpoint / "config.yaml")
     sizes = {
         f"{section}.{name}": value

@@ -186,8 +186,8 @@ class TrainingConfig(Section, name="training"):
     seed: Seed = key(0, "Seed of all random numbers.")
     start_from: Path | None = key(
         None,
-        "A checkpoint to continue from: its weights, tokenizers and sizes, with a new optimizer. "
-        "By default the weights are random.",
+        "A checkpoint to continue from, such as en-de or runs/NAME: its weights, tokenizers and "
+        "sizes, with a new optimizer. By default the weights are random.",
     )
     samples: tuple[str, ...] | None = key(
         None, "Sentences to translate at each validation; by default three of the validation set."

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from transformer_tf.checkpoint import BEST_WEIGHTS, CONFIG_FILE, LAST_WEIGHTS
+from transformer_tf.catalog import CONFIG_FILE
+from transformer_tf.checkpoint import BEST_WEIGHTS, LAST_WEIGHTS
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import ConfigError
 from transformer_tf.utils.files import remove_partial_files
@@ -20,7 +21,6 @@ METRICS_FILE = "metrics.csv"
 SAMPLES_FILE = "samples.txt"
 CURVES_FILE = "curves.png"
 CORPUS_FILE = "corpus.json"
-TEST_FILE = "test.json"
 LOCK_FILE = ".lock"
 
 

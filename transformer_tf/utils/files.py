@@ -1,4 +1,4 @@
-"""Atomic file writes, the user's folders, and the file formats of figures."""
+"""Atomic file writes, the folders of the project and the user, and the formats of figures."""
 
 from __future__ import annotations
 
@@ -62,6 +62,13 @@ def user_folder(variable: str) -> Path:
     import pooch
 
     return Path(pooch.os_cache("transformer_tf"))
+
+
+def project_folder() -> Path:
+    """Returns the folder of `configs` and `checkpoints`: the checkout, else the package."""
+    package = Path(__file__).resolve().parents[1]
+    checkout = package.parent
+    return checkout if (checkout / "configs" / "quickstart.yaml").is_file() else package
 
 
 def remove_partial_files(folder: Path) -> None:

@@ -76,6 +76,18 @@ LANGUAGES = {
 """The languages by their two-letter codes."""
 
 
+def language_code(spelling: str) -> str:
+    """Returns the two-letter code of a language: `de` for `DE`, `de-DE`, `deu` and `German`.
+
+    A language that is not listed stays as it is, in lower case and without a region.
+    """
+    word = spelling.strip().lower().replace("_", "-").partition("-")[0]
+    for code, language in LANGUAGES.items():
+        if word in (code, language.iso_639_3, language.name.lower()):
+            return code
+    return word
+
+
 def language_name(code: str) -> str:
     """Returns the name of a language by its two-letter code, or the code of one not listed."""
     return LANGUAGES[code].name if code in LANGUAGES else code

@@ -19,9 +19,10 @@ STARTED = time.monotonic()
 
 
 def command_line(name: str) -> str:
-    """Returns how to call a command: as a script in a checkout, else by its installed name."""
-    script = Path(__file__).resolve().parents[2] / "scripts" / f"{name}.py"
-    return f"python scripts/{name}.py" if script.is_file() else f"transformer-tf-{name}"
+    """Returns how to call a command: as a script if this program is one, else as installed."""
+    scripts = Path(__file__).resolve().parents[2] / "scripts"
+    called = Path(sys.argv[0]).parent
+    return f"python {called / name}.py" if called.resolve() == scripts else f"transformer-tf-{name}"
 
 
 def import_keras_quietly(compute: bool = True) -> None:
