@@ -151,7 +151,7 @@ class Tokenizer:
                 model_type="bpe",
                 vocab_size=vocab_size,
                 hard_vocab_limit=exact,
-                character_coverage=0.9999,
+                character_coverage=0.99999,
                 byte_fallback=True,
                 split_digits=True,
                 normalization_rule_name="identity",
