@@ -297,3 +297,7 @@ def test_tokens_show_the_values_of_placeholders(placeholder_tokenizer):
     ((translation,),) = translator.search(["It costs many 19.99."])
     assert "19,99" in translation.tokens
     assert "".join(translation.tokens).replace("▁", " ").strip() == "Es kostet 19,99 Euro."
+    # The model reads and writes "euros" beside the placeholder; the value has "Dollar".
+    ((translation,),) = translator.search(["It costs $19.99."])
+    assert translation.text == "Es kostet 19,99 Dollar."
+    assert "".join(translation.tokens).replace("▁", " ").strip() == "Es kostet <1> Euro."

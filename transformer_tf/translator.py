@@ -313,8 +313,8 @@ class Translator:
             source=normalize_text(text),
             translation=self._write(segments, found, options)[0][0].text,
             source_tokens=segment.source_tokens(self.source_tokenizer),
-            target_input_tokens=tokenizer.tokens(target_input, segment.target_values),
-            target_output_tokens=tokenizer.tokens([*ids, tokenizer.end_id], segment.target_values),
+            target_input_tokens=segment.target_tokens(target_input, tokenizer),
+            target_output_tokens=segment.target_tokens([*ids, tokenizer.end_id], tokenizer),
             scores=self.engine.attend([segment.source_ids], [target_input])[0],
             source_language=self.languages[0],
             target_language=self.languages[1],
@@ -414,7 +414,7 @@ class Translator:
     def _translation(self, segment: Segment, hypothesis: Hypothesis) -> Translation:
         return Translation(
             finished_text(self.target_tokenizer.decode(hypothesis.ids), segment, self.placeholders),
-            self.target_tokenizer.tokens(hypothesis.ids, segment.target_values),
+            segment.target_tokens(hypothesis.ids, self.target_tokenizer),
             hypothesis.score,
             hypothesis.log_prob,
             hypothesis.token_log_probs,

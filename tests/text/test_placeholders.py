@@ -308,7 +308,7 @@ def segments(text, **settings):
 def test_a_segment_keeps_the_values_of_its_placeholders():
     (segment,) = segments("It costs $19.99.", max_length=18)
     assert (shown(segment.text), segment.unmasked) == ("It costs <1> euros.", "It costs $19.99.")
-    assert segment.target_values == ["19,99 Dollar"]
+    assert [value.target for value in segment.values] == ["19,99 Dollar"]
     assert segment.source_ids == CharacterTokenizer().encode_sentence(segment.text)
 
 

@@ -87,11 +87,14 @@ class Value:
         kind: Its kind, such as `time`.
         source: The value as the source has it.
         target: The value as the target language writes it.
+        alone: Whether the model reads and writes the placeholder alone, without words such as the
+            "euros" of `<1> euros`, which the value repeats or replaces.
     """
 
     kind: str
     source: str
     target: str
+    alone: bool = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -306,7 +309,9 @@ class Placeholders:
 
     def _value(self, found: Found) -> Value:
         written = self.target.write(found.kind, found.fields)
-        return Value(found.kind, found.fields["text"], written)
+        carried = (self.source.table["carriers"], self.target.table["around"])
+        alone = all(found.kind not in kinds for kinds in carried)
+        return Value(found.kind, found.fields["text"], written, alone)
 
     def _carrier(self, convention: Convention, found: Found) -> str:
         """Returns what the model reads for a value, with `{}` for the placeholder."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.placeholders import GLUE, Placeholders, Value, find_value
@@ -58,11 +58,6 @@ class Segment:
     values: tuple[Value, ...] = ()
     unmasked: str = ""
 
-    @property
-    def target_values(self) -> list[str]:
-        """The values as the target language writes them."""
-        return [value.target for value in self.values]
-
     def with_prefix(self, prefix: str, target_tokenizer: Tokenizer) -> Segment:
         """Returns the segment with a prefix for its translation.
 
@@ -70,17 +65,25 @@ class Segment:
         """
         prefix = normalize_text(prefix)
         read = prefix.capitalize() if self.all_caps and prefix.isupper() else prefix
-        for slot, value in zip(SLOTS, self.target_values, strict=False):
-            for match in itertools.islice(find_value(value, read), 1):
+        for slot, value in zip(SLOTS, self.values, strict=False):
+            for match in itertools.islice(find_value(value.target, read), 1):
                 read = read[: match.start()] + slot + read[match.end() :]
         return dataclasses.replace(self, prefix=prefix, prefix_ids=target_tokenizer.encode(read))
 
     def source_tokens(self, tokenizer: Tokenizer) -> list[str]:
         """Returns the tokens that the encoder reads, as the text spells them."""
-        pieces = tokenizer.pieces(self.text, [value.source for value in self.values])[
-            : len(self.source_ids) - 2
-        ]
+        shown = {slot: value.source for slot, value in self._shown()}
+        pieces = tokenizer.pieces(self.text, shown)[: len(self.source_ids) - 2]
         return ["<start>", *pieces, "<end>"]
+
+    def target_tokens(self, ids: Iterable[int], tokenizer: Tokenizer) -> list[str]:
+        """Returns the tokens of a translation, with values as the target language writes them."""
+        return tokenizer.tokens(ids, {slot: value.target for slot, value in self._shown()})
+
+    def _shown(self) -> Iterator[tuple[str, Value]]:
+        """Yields the placeholders that tokens show by their values; others are `<1>` and so on."""
+        pairs = zip(SLOTS, self.values, strict=False)
+        return ((slot, value) for slot, value in pairs if value.alone)
 
     def restore_case(self, translation: str) -> str:
         """Puts the translation of a text in capitals in capitals; the prefix stays as typed."""

@@ -9,7 +9,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import sentencepiece
@@ -190,12 +190,12 @@ class Tokenizer:
         # As `BPEmb.preprocess`, whose import takes a second.
         return re.sub(r"\d", "0", text.lower()) if self.lowercase else text
 
-    def pieces(self, text: str, values: Sequence[str] = ()) -> list[str]:
+    def pieces(self, text: str, values: Mapping[str, str] | None = None) -> list[str]:
         """Returns the sub-words of a text, with unknown ones spelled as in the text.
 
         Args:
             text: A text.
-            values: What the placeholders in it stand for.
+            values: What to show for placeholders.
 
         Returns:
             As many sub-words as `encode` returns ids, with a leading `▁` where a word begins. A
@@ -210,12 +210,12 @@ class Tokenizer:
         pieces = [i for i in map(int, ids) if i not in left_out]
         return self.processor.decode_ids([0 if i == self.unk_id else i for i in pieces])
 
-    def tokens(self, ids: Iterable[int], values: Sequence[str] = ()) -> list[str]:
+    def tokens(self, ids: Iterable[int], values: Mapping[str, str] | None = None) -> list[str]:
         """Returns a label for each id, with a leading `▁` where a word begins.
 
         Args:
             ids: The ids.
-            values: What the placeholders among them stand for.
+            values: What to show for placeholders.
         """
         special = {self.pad_id: "<pad>", self.start_id: "<start>", self.end_id: "<end>"}
         special[self.unk_id] = "<unk>"
@@ -223,8 +223,8 @@ class Tokenizer:
         pieces = [special[i] if i in special else piece(i) for i in map(int, ids)]
         return self._labeled(pieces, values)
 
-    def _labeled(self, pieces: Iterable[str], values: Sequence[str]) -> list[str]:
-        shown = symbols.token_labels(self.tags) | dict(zip(symbols.SLOTS, values, strict=False))
+    def _labeled(self, pieces: Iterable[str], values: Mapping[str, str] | None) -> list[str]:
+        shown = symbols.token_labels(self.tags) | dict(values or {})
         return [shown.get(piece, piece) for piece in pieces]
 
     @property
