@@ -1,4 +1,4 @@
-"""Puts the configurations, which stand at the top of the project, into the package."""
+"""Puts the configurations and checkpoints at the top of the project into the package."""
 
 import shutil
 from pathlib import Path
@@ -6,18 +6,29 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
+SHIPPED = (
+    "configs/*.yaml",
+    "checkpoints/*/MODEL_CARD.md",  # the licence and the sources of the weights
+    "checkpoints/*/best.weights.h5",
+    "checkpoints/*/config.yaml",
+    "checkpoints/*/test.json",
+    "checkpoints/*/tokenizers/*",
+)
 
-class BuildWithConfigs(build_py):
-    """Copies `configs` beside the modules; a checkout that is installed editably has them."""
+
+class BuildWithShippedFiles(build_py):
+    """Copies them beside the modules; a checkout that is installed editably has them."""
 
     def run(self) -> None:
         """Builds the modules, then copies."""
         super().run()
-        if not self.editable_mode:
-            target = Path(self.build_lib) / "transformer_tf" / "configs"
-            target.mkdir(parents=True, exist_ok=True)
-            for path in Path(__file__).parent.glob("configs/*.yaml"):
-                shutil.copyfile(path, target / path.name)
+        if self.editable_mode:
+            return
+        root = Path(__file__).parent
+        for path in (path for pattern in SHIPPED for path in root.glob(pattern)):
+            target = Path(self.build_lib) / "transformer_tf" / path.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
 
 
-setup(cmdclass={"build_py": BuildWithConfigs})
+setup(cmdclass={"build_py": BuildWithShippedFiles})

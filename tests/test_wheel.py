@@ -1,10 +1,12 @@
 """What `pip install` brings to an empty folder, without the checkout."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -74,20 +76,19 @@ def run(distributions, tmp_path_factory):
     return run
 
 
-def test_neither_tests_nor_checkpoints(distributions):
+def test_what_is_inside(distributions):
     wheel, source = distributions
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     with tarfile.open(source) as archive:
         sources = [name.partition("/")[2] for name in archive.getnames()]
     for of_one in (names, sources):
-        assert not [
-            name for name in of_one if name.startswith(("tests/test", "checkpoints", "docs"))
-        ]
+        assert not [name for name in of_one if name.startswith(("tests/test", "docs"))]
         assert any(name.endswith("LICENSE") for name in of_one)
         for name in ("attention_maps/browser/page.js", "export/web/engine/kernel.wasm"):
             assert any(each.endswith(name) for each in of_one)
-        assert any(name.endswith("configs/quickstart.yaml") for name in of_one)
+    assert not [name for name in names if name.endswith((".tsv", ".csv"))]
+    assert wheel.stat().st_size < 100e6  # the limit of PyPI
     assert {name.split("/")[0].split("-")[0] for name in names} == {"transformer_tf"}
     assert wheel.name.split("-")[1] == transformer_tf.__version__
 
@@ -119,9 +120,56 @@ def test_the_commands(run, checkpoint):
     assert "saved-model" in run(commands["export"], "--help")
     how = run("-c", "from transformer_tf.utils.startup import command_line as f; print(f('train'))")
     assert how.strip() == "transformer-tf-train"
-    default = run(
+
+
+def test_names_in_any_folder(run):
+    commands = {path.name.removeprefix("transformer-tf-"): path for path in run.commands}
+    assert run(commands["translate"], "Where is the station?") == "Wo ist der Bahnhof?\n"
+    assert run(commands["translate"], "--from", "German", "Guten Morgen.") == "Good morning.\n"
+    said = run(
         "-c",
-        "from transformer_tf.config import load_config; "
-        "print(load_config('quickstart').data.corpus)",
+        "from transformer_tf import Translator\n"
+        "from transformer_tf.config import load_config\n"
+        "entries = Translator.available()\n"
+        "print(*(entry.name for entry in entries if entry.bleu > 40 and entry.num_bytes))\n"
+        "print(all(Translator.load(entry.name).translate('Tom') for entry in entries))\n"
+        "print(load_config('tatoeba').data.corpus)",
     )
-    assert default.strip() == "phrasebook"
+    assert said.splitlines() == ["de-en en-de en-es", "True", "tatoeba"]
+
+
+def test_only_to_translate(run, tmp_path):
+    """The packages that the documentation names are enough; others are named when they miss."""
+    page = (ROOT / "docs" / "install.md").read_text("utf-8")
+    packages = re.findall(r"pip install --no-deps \S+ (.*)", page)[0].split()
+    parts = {path.parts[0] for name in packages for path in metadata.files(name) or ()} - {".."}
+    environment = tmp_path / "environment"
+    environment.mkdir()
+    (environment / "transformer_tf").symlink_to(run.site / "transformer_tf")
+    for part in parts:
+        (environment / part).symlink_to(Path(metadata.distribution("numpy").locate_file(part)))
+
+    def command(name, *arguments):
+        code = (
+            f"import sys; from transformer_tf.commands.{name} import command; sys.exit(command())"
+        )
+        result = subprocess.run(
+            [sys.executable, "-S", "-c", code, *arguments],  # -S: without installed packages
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(environment)},
+            capture_output=True,
+            text=True,
+        )
+        return result.stdout or result.stderr
+
+    assert command("translate", "Where is the station?") == "Wo ist der Bahnhof?\n"
+    assert command("translate", "A tree.", "--attention", "a.html") == "Ein Baum.\n"
+    for arguments, named in (
+        (["train"], "python -m pip install transformer-tf"),
+        (["translate", "A tree.", "--engine", "keras"], "python -m pip install transformer-tf"),
+        (["translate", "A tree.", "--attention", "a.png"], "python -m pip install matplotlib"),
+        (["evaluate", "--from", "de"], "--source FILE"),
+        (["evaluate", "--source", "a.html", "--reference", "a.html"], "install sacrebleu"),
+    ):
+        (line,) = command(*arguments).splitlines()
+        assert named in line

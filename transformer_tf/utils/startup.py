@@ -16,6 +16,8 @@ from transformer_tf.errors import TransformerTFError
 from transformer_tf.utils.files import user_folder
 
 STARTED = time.monotonic()
+# Training needs them all: they come with the dependencies of this package.
+TRAINING_PACKAGES = ("bpemb", "filelock", "keras", "pooch", "tensorflow")
 
 
 def command_line(name: str) -> str:
@@ -47,8 +49,17 @@ def import_keras_quietly(compute: bool = True) -> None:
                 _cache_compiled_programs()
             if compute:  # the first operation makes TensorFlow log the devices it finds
                 keras.ops.zeros(1)
+        except ModuleNotFoundError as error:
+            raise TransformerTFError(not_installed(error)) from error
         except (ImportError, ValueError) as error:  # for example, a misspelt KERAS_BACKEND
             raise TransformerTFError(f"Keras cannot be started: {error}") from error
+
+
+def not_installed(error: ModuleNotFoundError) -> str:
+    """Returns a message with the command that installs the package of a missing module."""
+    module = (error.name or "").partition(".")[0]
+    package = "transformer-tf" if module in TRAINING_PACKAGES else module
+    return f"{module} is not installed; install it with: python -m pip install {package}"
 
 
 def available_cpus() -> int:
@@ -93,6 +104,8 @@ def _run(main: Callable[[], None]) -> int:
         return 0
     except TransformerTFError as error:
         message = str(error)
+    except ModuleNotFoundError as error:
+        message = not_installed(error)
     except BrokenPipeError:
         # The reader closed the pipe, as `head` does. Without this, Python reports an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

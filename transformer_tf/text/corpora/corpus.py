@@ -111,6 +111,10 @@ def load_held_out(folder: Path, name: str) -> list[Pair]:
         DataError: If the file is missing, empty or damaged.
     """
     path = folder / f"{name}.tsv"
+    if not path.is_file():
+        raise DataError(
+            f"{folder} has no {name} pairs: name files with --source FILE and --reference FILE"
+        )
     pairs = [tuple(line.split("\t")) for line in read_lines(path)]
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise DataError(f"{path} does not hold lines of a source, a tab and a target")
