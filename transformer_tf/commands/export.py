@@ -68,7 +68,8 @@ def main() -> None:
     """Exports a translator."""
     arguments = parse_arguments()
     folders = chosen_checkpoints(arguments)
-    import_keras_quietly()
+    if arguments.format != "web":
+        import_keras_quietly()
     from transformer_tf.checkpoint import open_checkpoint
 
     folder = folders[0]

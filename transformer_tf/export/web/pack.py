@@ -14,7 +14,7 @@ import json
 import os
 import string
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -23,17 +23,23 @@ import numpy as np
 import numpy.typing as npt
 from sentencepiece import sentencepiece_model_pb2
 
-from transformer_tf.checkpoint import load_checkpoint
+from transformer_tf.checkpoint import load_numpy_model, open_checkpoint
 from transformer_tf.config import Config
 from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
 from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.weights import read_weights
 
 Quantization = Literal["int8", "float16"]
 
 ALIGNMENT = 16  # of tensors in bytes, and of rows in numbers: what the kernel reads at a time
 _DIGITS = string.digits + string.ascii_lowercase
+ARRAYS = {
+    "embedding": ("embeddings", "position_embeddings"),
+    "norm": ("gamma", "beta"),
+    "": ("kernel", "bias"),
+}
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, _, BYTE = range(1, 7)  # types of SentencePiece's pieces
 
 
@@ -49,15 +55,14 @@ def pack_checkpoint(folder: Path, quantization: Quantization = "int8") -> bytes:
         CheckpointError: If the checkpoint cannot be read, or the page does not support its
             tokenizer.
     """
-    config, model, source, target = load_checkpoint(folder)
+    config, path, source, target = open_checkpoint(folder)
+    load_numpy_model(config, path, source, target)  # checks the shapes
+    weights = read_weights(path)
     tensors: dict[str, npt.NDArray[Any]] = {}
-    for variable in model.trainable_variables:
-        # The page's names lack the `transformer/` of `transformer/encoder/layer_1/…`.
-        name = variable.path.partition("/")[2]
-        value = np.asarray(variable, "float32")
+    for name, value in _named(weights):
         tensors.update(_pack_tensor(name, value, quantization))
     header = _header(config, source, target)
-    header["model"]["num_decoder_layers"] = len(model.decoder.layers)
+    header["model"]["num_decoder_layers"] = len(weights["decoder"]["layers"])
     return gzip.compress(write_pack(header, tensors), mtime=0)
 
 
@@ -95,6 +100,22 @@ def quantize(matrix: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt
     scales = np.abs(matrix).max(axis=1) / np.float32(127)
     steps = matrix / np.where(scales > 0, scales, 1)[:, None]
     return np.rint(steps).astype(np.int8), scales[None]
+
+
+def _named(
+    weights: dict[str, Any], path: str = ""
+) -> Iterator[tuple[str, npt.NDArray[np.float32]]]:
+    """Yields the arrays that `read_weights` returned, with Keras's names: `…/hidden/kernel`."""
+    for name, value in weights.items():
+        if isinstance(value, dict):
+            yield from _named(value, f"{path}{name}/")
+        elif isinstance(value, list):
+            layers = {f"layer_{number}": layer for number, layer in enumerate(value, 1)}
+            yield from _named(layers, path)
+        else:
+            kind = next((kind for kind in ARRAYS if name.endswith(kind)), "")
+            for array_name, array in zip(ARRAYS[kind], value, strict=False):
+                yield f"{path}{name}/{array_name}", array
 
 
 def _pack_tensor(
