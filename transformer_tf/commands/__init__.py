@@ -1,4 +1,4 @@
-"""The commands `transformer-tf-train`, `-translate`, `-evaluate` and `-export`.
+"""The commands `transformer-tf-train`, `-translate`, `-evaluate`, `-export` and `-serve`.
 
 In a checkout, `scripts/train.py` and the other scripts run the same code.
 """

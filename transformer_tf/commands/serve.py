@@ -1,0 +1,70 @@
+"""Serves translators to other programs and to browsers."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+
+from transformer_tf.commands import new_parser
+from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
+from transformer_tf.errors import ConfigError, TransformerTFError
+from transformer_tf.utils.startup import run_command
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Parses the command line."""
+    parser = new_parser(
+        "Serve translators over HTTP, in LibreTranslate's shapes, with their web page at /."
+    )
+    add_checkpoint(parser, several=True)
+    for name, kind, default, text in (
+        ("host", str, "127.0.0.1", "address to listen on; 0.0.0.0 for other machines too"),
+        ("port", int, 5000, "port to listen on"),
+        ("char-limit", int, 10_000, "maximum number of characters of a request"),
+        ("max-requests", int, 64, "maximum number of requests to translate at once"),
+    ):
+        parser.add_argument(
+            f"--{name}", type=kind, default=default, help=f"{text} (default: {default})"
+        )
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Runs the command."""
+    arguments = parse_arguments()
+    folders = chosen_checkpoints(arguments)
+    from transformer_tf.checkpoint import open_checkpoint
+    from transformer_tf.serve.server import TranslationServer
+    from transformer_tf.translator import Translator
+
+    translators = {}
+    for folder in folders:
+        data = open_checkpoint(folder)[0].data
+        pair = data.source_language, data.target_language
+        if pair in translators:
+            raise ConfigError(f"Two translators go from {pair[0]} to {pair[1]}: name one of them")
+        translators[pair] = Translator.load(folder)
+    address = arguments.host, arguments.port
+    try:
+        server = TranslationServer(
+            address, translators, folders, arguments.char_limit, arguments.max_requests
+        )
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TransformerTFError(f"Cannot listen on {address[0]}:{address[1]}: {reason}") from error
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as after Ctrl-C
+    pairs = ", ".join("-".join(pair) for pair in translators)
+    place = f"http://{arguments.host}:{server.server_port}"
+    try:
+        print(f"Serving {pairs} at {place} until Ctrl-C", file=sys.stderr)
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print("\nEnding", file=sys.stderr)
+    finally:
+        server.server_close()
+
+
+def command() -> int:
+    """Runs `transformer-tf-serve`, and returns its exit status."""
+    return run_command(main)

@@ -1,0 +1,1 @@
+"""Translators over HTTP, in LibreTranslate's shapes."""
