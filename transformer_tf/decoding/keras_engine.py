@@ -101,9 +101,10 @@ class KerasEngine(BatchedEngine):
 
     def _search_batch(self, sources, options, prefixes, n_best):
         if options.beam_size > 1 or prefixes:
-            setting = "prefixes" if prefixes else f"decoding.beam_size={options.beam_size}"
+            beam = f"decoding.beam_size={options.beam_size}: set decoding.beam_size=1, or"
+            setting = "prefixes:" if prefixes else beam
             raise ConfigError(
-                f"The Keras engine has plain greedy search: use the NumPy engine for {setting}"
+                f"The Keras engine has greedy search only, not {setting} use the NumPy engine"
             )
         count, longest = len(sources), max(map(len, sources))
         source_len = -(-longest // SOURCE_MULTIPLE) * SOURCE_MULTIPLE
