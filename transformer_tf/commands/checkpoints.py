@@ -20,12 +20,15 @@ from transformer_tf.utils.languages import language_name
 from transformer_tf.utils.tables import table
 
 
-def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> None:
+def add_checkpoint(
+    parser: argparse.ArgumentParser, several: bool = False, default: str = DEFAULT_TRANSLATOR
+) -> None:
     """Adds the options `--checkpoint`, `--from`, `--to` and `--list-translators` to a parser.
 
     Args:
         parser: The parser of a command.
         several: Whether `--checkpoint` may be given several times; it is then a list or None.
+        default: What the command uses without these options, for its help.
     """
     parser.add_argument(
         "--checkpoint",
@@ -33,7 +36,7 @@ def add_checkpoint(parser: argparse.ArgumentParser, several: bool = False) -> No
         action="append" if several else "store",
         metavar="NAME",
         help="the name or the folder of a translator, or a folder of runs, of which the newest is "
-        f"used; by default {DEFAULT_TRANSLATOR}",
+        f"used; by default {default}",
     )
     for name, example in (("from", "de"), ("to", "en")):
         parser.add_argument(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from pathlib import Path
 
+from transformer_tf.catalog import DEFAULT_TRANSLATOR, RUNS, available
 from transformer_tf.commands import new_parser
 from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
 from transformer_tf.errors import ConfigError, TransformerTFError
+from transformer_tf.utils.languages import language_code
 from transformer_tf.utils.startup import run_command
 
 
@@ -17,7 +20,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = new_parser(
         "Serve translators over HTTP, in LibreTranslate's shapes, with their web page at /."
     )
-    add_checkpoint(parser, several=True)
+    add_checkpoint(parser, several=True, default="all that are no runs")
     for name, kind, default, text in (
         ("host", str, "127.0.0.1", "address to listen on; 0.0.0.0 for other machines too"),
         ("port", int, 5000, "port to listen on"),
@@ -27,28 +30,53 @@ def parse_arguments() -> argparse.Namespace:
         parser.add_argument(
             f"--{name}", type=kind, default=default, help=f"{text} (default: {default})"
         )
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if min(arguments.char_limit, arguments.max_requests) < 1:
+        parser.error("--char-limit and --max-requests must be at least 1")
+    return arguments
+
+
+def served_checkpoints(arguments: argparse.Namespace) -> dict[tuple[str, str], Path]:
+    """Returns the folders of the translators by the codes of their languages.
+
+    Raises:
+        ConfigError: If two of those that are named have the same languages.
+    """
+    from transformer_tf.checkpoint import open_checkpoint
+
+    if not (arguments.checkpoint or arguments.from_language or arguments.to_language):
+        named: dict[tuple[str, str], Path] = {}
+        for entry in available():
+            if entry.folder.parent != RUNS:
+                named.setdefault((entry.source_language, entry.target_language), entry.folder)
+        if named:
+            return dict(sorted(named.items(), key=lambda item: item[1].name != DEFAULT_TRANSLATOR))
+    folders: dict[tuple[str, str], Path] = {}
+    for folder in chosen_checkpoints(arguments):
+        data = open_checkpoint(folder)[0].data
+        pair = language_code(data.source_language), language_code(data.target_language)
+        if pair in folders:
+            raise ConfigError(f"{folders[pair]} and {folder} have the same languages: name one")
+        folders[pair] = folder
+    return folders
 
 
 def main() -> None:
     """Runs the command."""
     arguments = parse_arguments()
-    folders = chosen_checkpoints(arguments)
-    from transformer_tf.checkpoint import open_checkpoint
+    folders = served_checkpoints(arguments)
     from transformer_tf.serve.server import TranslationServer
     from transformer_tf.translator import Translator
 
-    translators = {}
-    for folder in folders:
-        data = open_checkpoint(folder)[0].data
-        pair = data.source_language, data.target_language
-        if pair in translators:
-            raise ConfigError(f"Two translators go from {pair[0]} to {pair[1]}: name one of them")
-        translators[pair] = Translator.load(folder)
+    translators = {pair: Translator.load(folder) for pair, folder in folders.items()}
     address = arguments.host, arguments.port
     try:
         server = TranslationServer(
-            address, translators, folders, arguments.char_limit, arguments.max_requests
+            address,
+            translators,
+            list(folders.values()),
+            arguments.char_limit,
+            arguments.max_requests,
         )
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -101,10 +101,11 @@ class KerasEngine(BatchedEngine):
 
     def _search_batch(self, sources, options, prefixes, n_best):
         if options.beam_size > 1 or prefixes:
-            beam = f"decoding.beam_size={options.beam_size}: set decoding.beam_size=1, or"
-            setting = "prefixes:" if prefixes else beam
+            setting = "prefixes" if prefixes else f"decoding.beam_size={options.beam_size}"
+            advice = "" if prefixes else "set decoding.beam_size=1, or "
             raise ConfigError(
-                f"The Keras engine has greedy search only, not {setting} use the NumPy engine"
+                f"The Keras engine has plain greedy search: {advice}use the NumPy engine for "
+                f"{setting}"
             )
         count, longest = len(sources), max(map(len, sources))
         source_len = -(-longest // SOURCE_MULTIPLE) * SOURCE_MULTIPLE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from transformer_tf.serve.shared_batches import SharedBatches
 from transformer_tf.translation import Translation
 from transformer_tf.translator import Translator
-from transformer_tf.utils.languages import LANGUAGES, language_name
+from transformer_tf.utils.languages import LANGUAGES, language_code, language_name
 
 Fields = Mapping[str, Any]
 
@@ -157,4 +156,4 @@ def _code(fields: Fields, name: str) -> str:
     code = fields.get(name)
     if not isinstance(code, str) or not code:
         raise RequestError(f"{name} must be the code of a language, such as de")
-    return re.split("[-_]", code.lower())[0]
+    return language_code(code)
