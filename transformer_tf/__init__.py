@@ -1,7 +1,7 @@
 """A Transformer translator in Keras 3, to read, train and use.
 
 >>> from transformer_tf import Translator
->>> translator = Translator.load("checkpoints/en-de")
+>>> translator = Translator.load("en-de")
 >>> translator.translate("Where is the station?")
 'Wo ist der Bahnhof?'
 """

@@ -165,5 +165,5 @@ def _bleu(report: Path) -> float | None:
     """Returns the BLEU score of a report that `evaluate` wrote."""
     if not report.is_file():
         return None
-    metrics = json.loads(report.read_text(encoding="utf-8"))["metrics"]
+    metrics = json.loads(report.read_text(encoding="utf-8")).get("metrics", [])
     return next((metric["score"] for metric in metrics if metric["name"] == "BLEU"), None)

@@ -138,7 +138,9 @@ def open_checkpoint(
     if weights is None and (folder / "model.bin").is_file():
         raise CheckpointError(f"{folder} was exported for CTranslate2: use --engine ctranslate2")
     if weights is None and (folder / "step.onnx").is_file():
-        raise CheckpointError(f"{folder} was exported for ONNX: use examples/translate_onnx.py")
+        raise CheckpointError(
+            f"{folder} was exported for ONNX: name the checkpoint that it comes from"
+        )
     if weights is None:
         raise CheckpointError(f"{folder} has no weights yet: {BEST_WEIGHTS} or {LAST_WEIGHTS}")
     try:

@@ -16,8 +16,10 @@ from transformer_tf.errors import TransformerTFError
 from transformer_tf.utils.files import user_folder
 
 STARTED = time.monotonic()
-# Training needs them all: they come with the dependencies of this package.
-TRAINING_PACKAGES = ("bpemb", "filelock", "keras", "pooch", "tensorflow")
+# What to install for a module, if not a package of its name. Training needs all dependencies.
+PACKAGES = {"google": "protobuf", "yaml": "pyyaml"} | dict.fromkeys(
+    ("bpemb", "filelock", "keras", "pooch", "tensorflow"), "transformer-tf"
+)
 
 
 def command_line(name: str) -> str:
@@ -58,7 +60,7 @@ def import_keras_quietly(compute: bool = True) -> None:
 def not_installed(error: ModuleNotFoundError) -> str:
     """Returns a message with the command that installs the package of a missing module."""
     module = (error.name or "").partition(".")[0]
-    package = "transformer-tf" if module in TRAINING_PACKAGES else module
+    package = PACKAGES.get(module, module)
     return f"{module} is not installed; install it with: python -m pip install {package}"
 
 
