@@ -103,3 +103,10 @@ def type_text(page, text):
     """Translates a text."""
     page.fill("#source", text)
     ready(page)
+
+
+def open_part(page, view, part):
+    """Opens a view, and a part of it."""
+    page.click(f"#way-{view}")
+    if page.get_attribute(f"#{part}", "open") is None:
+        page.click(f"#{part} > summary")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.export.web.conftest import ready, type_text
+from tests.export.web.conftest import open_part, ready, type_text
 
 pytestmark = pytest.mark.slow
 
@@ -31,23 +31,23 @@ def test_a_chosen_word_leaves_the_view_and_is_the_one_of_the_next_view(fresh_pag
     page.click("#target-tokens .chip >> nth=2")
     assert page.is_visible("#map")
     assert page.locator("#map th.lit .said").text_content() == "hat"
-    page.click("#tab-next")
+    page.click("#way-odds")
     assert page.text_content("#next-title") == "Token 3, after “… Mein Vater”"
 
 
 def test_restore_undoes_every_change(fresh_page):
     page, said = fresh_page, translation(fresh_page)
-    page.click("#tab-next")
+    page.click("#way-odds")
     page.click("#next-tokens button >> nth=1")
     page.wait_for_function(
         "said => document.querySelector('#translation').textContent !== said", arg=said
     )
-    page.click("#tab-masks")
+    open_part(page, "cross", "masks")
     page.check("#future")
     page.locator("#padding").fill("3")
     page.wait_for_selector("#notice-text:has-text('3 padding tokens added')")
     told = page.text_content("#notice-text")
-    assert "token 1 chosen by hand" in told and "no causal mask" in told
+    assert "chosen by hand" in told and "no causal mask" in told
     page.click("#restore")
     ready(page)
     assert translation(page) == said
@@ -58,7 +58,7 @@ def test_restore_undoes_every_change(fresh_page):
 
 def test_shuffled_words_can_be_put_back(fresh_page):
     page = fresh_page
-    page.click("#tab-positions")
+    page.click("#way-positions")
     assert page.is_disabled("#unshuffle")
     for _ in range(2):
         page.click("#shuffle")
@@ -117,10 +117,10 @@ def test_a_finished_translation_is_announced_once(fresh_page):
 def test_an_error_of_a_view_leaves_the_translation(fresh_page):
     page, said = fresh_page, translation(fresh_page)
     page.evaluate("() => { Worker.prototype.postMessage = () => { throw new Error('broken'); }; }")
-    page.click("#tab-beam")
+    page.click("#way-beam")
     page.wait_for_selector("#problem:has-text('broken')")
-    assert translation(page) == said and page.is_visible("#source-tokens")
-    page.click("#tab-next")
+    assert translation(page) == said and page.is_visible("#arc-source")
+    page.click("#way-positions")
     assert page.is_hidden("#problem")
 
 
@@ -153,16 +153,19 @@ def test_forced_colors_keep_the_map(browser, shipped_site):
 
 def test_scrolled_boxes_are_reached_by_the_keyboard(fresh_page):
     page = fresh_page
-    for tab in ("beam", "layers"):
-        page.click(f"#tab-{tab}")
-        box = page.locator(f"#{tab} .scroll")
+    page.click("#way-beam")
+    boxes = [page.locator("#beam .scroll")]
+    open_part(page, "decoder", "layers")
+    boxes.append(page.locator("#layers .scroll"))
+    for view, box in zip(("beam", "decoder"), boxes, strict=True):
+        page.click(f"#way-{view}")
         box.focus()
         assert box.evaluate("e => e === document.activeElement")
 
 
 def test_the_columns_of_the_masks_are_level(fresh_page):
     page = fresh_page
-    page.click("#tab-masks")
+    open_part(page, "cross", "masks")
     page.wait_for_selector("#mask-effect .bar-row")
     tops = page.locator("#mask-effect .bar-row").evaluate_all("all => all.map((e) => e.offsetTop)")
     half = (len(tops) + 1) // 2
@@ -171,7 +174,7 @@ def test_the_columns_of_the_masks_are_level(fresh_page):
 
 def test_pruned_candidates_have_lines_that_can_be_seen(fresh_page):
     page = fresh_page
-    page.click("#tab-beam")
+    page.click("#way-beam")
     contrast = page.locator("#tree path.pruned").first.evaluate("""(path) => {
         const channels = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
         const style = getComputedStyle(path);

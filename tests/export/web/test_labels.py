@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.export.web.conftest import ready, type_text
+from tests.export.web.conftest import open_part, ready, type_text
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def test_rows_say_what_was_read_and_what_is_chosen(fresh_page):
 
 def test_a_decoder_token_looks_at_itself_and_never_ahead(fresh_page, engine):
     page, said = fresh_page, fresh_page.text_content("#translation")
-    page.click("[data-kind=decoder]")
+    page.click("#way-decoder")
     cell(page, 2, 2).hover()
     assert status(page).startswith(
         "“Vater” looks at itself, choosing the next word (it will be “hat”)"
@@ -48,11 +48,11 @@ def test_a_decoder_token_looks_at_itself_and_never_ahead(fresh_page, engine):
 
 def test_a_padded_key_is_masked_and_all_keys_are_listed(fresh_page):
     page = fresh_page
-    page.click("#tab-masks")
+    open_part(page, "cross", "masks")
     page.locator("#padding").fill("2")
     page.wait_for_selector("#notice:not([hidden])")
     ready(page)
-    page.click("#tab-attention")
+    page.click("#way-cross")
     keys = page.locator("#map th[data-column]").count()
     cell(page, 1, keys - 1).click()
     page.wait_for_selector("#cell-formula")
@@ -68,7 +68,7 @@ def test_a_padded_key_is_masked_and_all_keys_are_listed(fresh_page):
 
 def test_a_row_without_start_and_end_adds_up_with_the_rest(fresh_page):
     page = fresh_page
-    page.click("[data-kind=encoder]")
+    page.click("#way-encoder")
     page.uncheck("#special")
     cells = page.locator("#map tbody tr >> nth=3").locator("td")
     weights = [float(text) for text in cells.evaluate_all("all => all.map((e) => e.ariaLabel)")]
@@ -97,7 +97,7 @@ def test_german_to_english_aligns_the_word_that_was_read(fresh_page, start_engin
 
 def test_the_words_before_a_token_have_spaces(fresh_page):
     page = fresh_page
-    page.click("#tab-next")
+    page.click("#way-odds")
     page.click("#target-tokens .chip >> nth=3")
     assert page.text_content("#next-title") == "Token 4, after “… Mein Vater hat”"
 
@@ -105,7 +105,7 @@ def test_the_words_before_a_token_have_spaces(fresh_page):
 def test_the_last_word_cannot_be_hidden(fresh_page):
     page = fresh_page
     type_text(page, "Hello!")
-    page.click("#tab-masks")
+    open_part(page, "cross", "masks")
     chips = page.locator("#hide .chip")
     for index in range(chips.count() - 1):
         chips.nth(index).click()

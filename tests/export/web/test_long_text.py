@@ -56,7 +56,7 @@ def test_a_part_is_chosen_by_the_caret_the_buttons_and_its_translation(long_page
     page.wait_for_selector("#sentence-number:has-text('Part 4 of 4')")
     ready(page)
     assert page.text_content("#translation .current") == "WO IST DER BAHNHOF?"
-    page.click("#tab-pieces")  # the model reads it in lower case
+    page.click("#way-pieces")  # the model reads it in lower case
     page.wait_for_selector("#merges summary:has-text('Where')")
 
 
@@ -106,7 +106,7 @@ def test_a_wide_map_fits_and_its_headers_stay(fresh_page):
 def test_a_long_beam_is_as_wide_as_the_page(fresh_page, engine):
     page = fresh_page
     type_text(page, LONG)
-    page.click("#tab-beam")
+    page.click("#way-beam")
     page.wait_for_selector("#hypotheses li")
     assert page.locator("#beam .scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
     tree = engine("tree", {"text": LONG})

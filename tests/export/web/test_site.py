@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.export.web.conftest import ready, type_text
+from tests.export.web.conftest import open_part, ready, type_text
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +66,7 @@ def test_it_opens_on_a_head_that_aligns(page, engine):
 def test_another_token(page, engine):
     found = engine("translate", {"text": SENTENCE, "search": "beam"})
     page.click("#target-tokens .chip >> nth=4")
-    page.click("#tab-next")
+    page.click("#way-odds")
     shown = numbers(page, "#next-tokens .bar-number")
     assert shown == pytest.approx([token["probability"] for token in found["next"][4]], abs=6e-4)
     page.click("#next-tokens button >> nth=1")
@@ -157,7 +157,7 @@ def test_cells_of_self_attention_are_the_maps(engine, kind):
 
 def test_masks(page, engine):
     before = translation(page)
-    page.click("#tab-masks")
+    open_part(page, "cross", "masks")
     page.locator("#padding").fill("16")
     wait_for_text(page, "#mask-summary", "Nothing changes")
     ready(page)
@@ -185,7 +185,7 @@ def test_masks(page, engine):
 
 
 def test_positions(page):
-    page.click("#tab-positions")
+    page.click("#way-positions")
     page.check("#without-positions")
     wait_for_text(page, "#positions-summary", "Without positions")
     ready(page)
@@ -202,7 +202,7 @@ def test_positions(page):
 
 
 def test_the_beam(page, engine):
-    page.click("#tab-beam")
+    page.click("#way-beam")
     page.wait_for_selector("#hypotheses li")
     tree = engine("tree", {"text": SENTENCE})
     scores = [hypothesis["score"] for hypothesis in tree["hypotheses"]]
@@ -220,9 +220,9 @@ def test_the_beam(page, engine):
 
 
 def test_sampling(page, engine):
-    page.click("#tab-sampling")
-    page.wait_for_selector("#draws li >> nth=5")
-    drawn = [text.rsplit(" log-", 1)[0] for text in page.locator("#draws li").all_text_contents()]
+    open_part(page, "odds", "draws")
+    page.wait_for_selector("#drawn li >> nth=5")
+    drawn = [text.rsplit(" log-", 1)[0] for text in page.locator("#drawn li").all_text_contents()]
     settings = {"temperature": 1, "top_k": 0, "top_p": 1}
     request = {"text": SENTENCE, "seeds": list(range(6)), "settings": settings}
     assert drawn == [draw["text"] for draw in engine("draws", request)]
@@ -230,11 +230,11 @@ def test_sampling(page, engine):
     page.locator("#top-k").fill("1")
     greedy = engine("translate", {"text": SENTENCE})
     for draw in range(6):
-        wait_for_text(page, f"#draws li >> nth={draw}", greedy["text"])
+        wait_for_text(page, f"#drawn li >> nth={draw}", greedy["text"])
 
 
 def test_layers(page, engine):
-    page.click("#tab-layers")
+    open_part(page, "decoder", "layers")
     page.wait_for_selector("#layer-table td")
     found = engine("translate", {"text": SENTENCE, "search": "beam"})
     layers = engine("layers", {"text": SENTENCE, "prefix": found["ids"]})
@@ -248,7 +248,7 @@ def test_layers(page, engine):
 
 
 def test_sub_words(page, engine):
-    page.click("#tab-pieces")
+    page.click("#way-pieces")
     page.wait_for_selector("#merges details")
     words = engine("merges", {"text": SENTENCE})
     assert [word["steps"][0] for word in words][0] == ["▁", "H", "e"]
@@ -263,17 +263,18 @@ def test_hostile_text_is_text(page):
     type_text(page, HOSTILE)
     assert page.title() == "Inside a translator"
     assert page.locator("img").count() == 0
-    for tab in ("next", "masks", "beam", "layers", "pieces"):
-        page.click(f"#tab-{tab}")
+    for view in ("odds", "cross", "beam", "decoder", "pieces"):
+        page.click(f"#way-{view}")
         page.wait_for_timeout(300)
     assert page.locator("img").count() == 0
 
 
 def test_keys_alone(page):
-    page.focus("#tab-attention")
+    page.focus("#way-odds")
     page.keyboard.press("ArrowRight")
-    assert page.is_visible("#next")
-    page.keyboard.press("ArrowLeft")
+    assert page.is_visible("#beam")
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
     page.focus("#map")
     page.keyboard.press("ArrowDown")
     assert page.locator("#map td.cursor").get_attribute("data-row") == "0"
@@ -290,8 +291,8 @@ def test_a_phone_needs_no_scrolling_sideways(browser, shipped_site):
     page = browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     page.goto(shipped_site)
     ready(page)
-    for tab in ("attention", "next", "masks", "positions", "beam", "sampling", "layers", "pieces"):
-        page.tap(f"#tab-{tab}")
+    for view in ("pieces", "positions", "encoder", "cross", "decoder", "odds", "beam"):
+        page.tap(f"#way-{view}")
         page.wait_for_timeout(300)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, tab
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
     page.close()

@@ -66,7 +66,8 @@ export class TokenStrips {
         this.strips[side].querySelectorAll(".chip"));
       this.entries[side].forEach(({ positions }, i) => {
         const sum = positions.reduce((all, each) => all + (lit[side].get(each) ?? 0), 0);
-        chips[i].style.setProperty("--weight", Math.min(sum, 1).toFixed(3));
+        // Missing while chips are replaced: the one with the focus loses it then.
+        chips[i]?.style.setProperty("--weight", Math.min(sum, 1).toFixed(3));
       });
     }
   }

@@ -92,14 +92,17 @@ export class DecoderLayer {
     const self = this.selfAttention.attend(y, own, silenced("decoder"));
     changes.trace?.("decoder", number, self.queries, own[count - 1]);
     x = this.selfAttentionResidual.leave(x, self.output);
+    changes.note?.("target", number, "self-attention", x);
 
     y = this.crossAttentionResidual.enter(x);
     const cross = this.crossAttention.attend(y, nodes.map(() => memory), silenced("cross"));
     changes.trace?.("cross", number, cross.queries, memory);
     x = this.crossAttentionResidual.leave(x, cross.output);
+    changes.note?.("target", number, "cross-attention", x);
 
     y = this.feedForward.call(this.feedForwardResidual.enter(x), count);
     x = this.feedForwardResidual.leave(x, y);
+    changes.note?.("target", number, "feed-forward", x);
     const hidden = rowsOf(x, count);
     nodes.forEach((node, i) => {
       node.selfScores[number] = self.scores[i];

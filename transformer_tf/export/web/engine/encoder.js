@@ -33,8 +33,11 @@ export class EncoderLayer {
       y, mask.map(() => memory), (head) => changes.silenced.has(`encoder.${this.number}.${head}`));
     changes.trace?.("encoder", this.number, queries, memory);
     x = this.selfAttentionResidual.leave(x, output);
+    changes.note?.("source", this.number, "self-attention", x);
     y = this.feedForward.call(this.feedForwardResidual.enter(x), count);
-    return { x: this.feedForwardResidual.leave(x, y), scores };
+    x = this.feedForwardResidual.leave(x, y);
+    changes.note?.("source", this.number, "feed-forward", x);
+    return { x, scores };
   }
 }
 
@@ -64,6 +67,9 @@ export class Encoder {
       x = next;
       all.push(scores);
     }
-    return { encoded: this.norm ? this.norm.call(x) : x, scores: all };
+    if (!this.norm) return { encoded: x, scores: all };
+    const encoded = this.norm.call(x);
+    changes.note?.("source", null, "norm", encoded);
+    return { encoded, scores: all };
   }
 }

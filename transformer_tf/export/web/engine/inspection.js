@@ -2,9 +2,11 @@
 
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
-import { beamSearch, greedySearch } from "./search.js";
+import { beamSearch, greedySearch, likeliest } from "./search.js";
 import { fill } from "./placeholders.js";
 import { Translator } from "./translator.js";
+
+const LONGEST_WORD = 8; // tokens
 
 /**
  * Runs the decoder over all tokens of a known translation at once.
@@ -31,9 +33,10 @@ function pass({ transformer }, task) {
 export function cellOf(translator, { kind, layer, head, row, column, ...request }) {
   /** @type {{queries: Float32Array[], memory: import("./attention.js").Memory}|undefined} */
   let traced;
-  const task = translator.task(request, (ofKind, ofLayer, queries, memory) => {
+  const trace = (ofKind, ofLayer, queries, memory) => {
     if (ofKind === kind && ofLayer === layer) traced = { queries, memory };
-  });
+  };
+  const task = translator.task(request, { trace });
   if (kind !== "encoder") pass(translator, task);
   if (!traced) throw new Error(`No ${kind} attention in layer ${layer}`);
   const { d_model: depth, num_heads: heads } = translator.transformer.model;
@@ -89,6 +92,106 @@ export function probabilitiesOf(translator, request) {
     softmax(row);
     return row[id];
   });
+}
+
+/**
+ * The probabilities of a translation's tokens without each head of a layer.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request & {kind: string, layer: number}} request Its prefix is
+ *   the translation.
+ * @returns {number[][]} For each head, as in `probabilitiesOf`.
+ */
+export function lossesOf(translator, { kind, layer, ...request }) {
+  const { num_heads: heads } = translator.transformer.model;
+  return Array.from({ length: heads }, (_, head) => probabilitiesOf(translator,
+    { ...request, silenced: [...request.silenced, `${kind}.${layer}.${head}`] }));
+}
+
+/**
+ * The likeliest tokens at a position of a translation, and how the softmax makes probabilities of
+ * their logits.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request & {position: number, temperature: number}} request Its
+ *   prefix is the translation.
+ */
+export function oddsOf(translator, { position, temperature, ...request }) {
+  const task = translator.task(
+    { ...request, prefix: request.prefix.slice(0, position), future: false });
+  const { nodes, logits } = pass(translator, task);
+  const size = logits.length / nodes.length;
+  const row = logits.subarray((nodes.length - 1) * size);
+  const tokens = likeliest(row, 8);
+  const highest = tokens[0].logProb;
+  const power = (logit) => Math.exp((logit - highest) / temperature);
+  const sum = row.reduce((all, logit) => all + power(logit), 0);
+  const words = wordsOf(translator, task, nodes.at(-1), tokens.map(({ id }) => id));
+  return {
+    highest, sum, count: size,
+    tokens: tokens.map(({ id, logProb: logit }, i) => ({
+      id, logit, power: power(logit), probability: power(logit) / sum,
+      token: translator.said([id], task)[0], rest: translator.said(words[i], task),
+    })),
+  };
+}
+
+/**
+ * Completes words by greedy search.
+ *
+ * @param {Translator} translator
+ * @param {ReturnType<Translator["task"]>} task
+ * @param {Node} before The token before the words.
+ * @param {number[]} begun The first token of each word.
+ * @returns {number[][]} The other tokens of each word.
+ */
+function wordsOf({ transformer, target }, { source, changes, endId }, before, begun) {
+  const words = begun.map(() => []);
+  let open = begun.map((id, word) => ({ word, node: new Node(id, before, 0) }))
+    .filter(({ node }) => node.id !== endId);
+  for (let length = 1; length < LONGEST_WORD && open.length; length++) {
+    const logits = transformer.step(open.map(({ node }) => node), source, changes);
+    const size = logits.length / open.length;
+    open = open.flatMap(({ word, node }, i) => {
+      const [{ id }] = likeliest(logits.subarray(i * size, (i + 1) * size), 1);
+      if (!/^\p{L}/u.test(target.tokens([id])[0])) return []; // the next word, or a mark
+      words[word].push(id);
+      return [{ word, node: new Node(id, node, 0) }];
+    });
+  }
+  return words;
+}
+
+/**
+ * The vectors of a token on its way through the model.
+ *
+ * @param {Translator} translator
+ * @param {import("./translator.js").Request & {side: "source"|"target", position: number}} request
+ *   Its prefix is the translation. A position of the target is that of the token that is chosen.
+ * @returns {{name: string, layer: number|null, numbers: Float32Array}[]} In the order in which they
+ *   are computed, each `(d_model,)`.
+ */
+export function vectorsOf(translator, { side, position, ...request }) {
+  const { model, decoder, sourceEmbedding, targetEmbedding } = translator.transformer;
+  const vectors = [];
+  const add = (name, layer, numbers) => vectors.push({ name, layer, numbers: numbers.slice() });
+  const note = (stack, layer, name, x) => {
+    if (stack !== side) return;
+    add(name, layer, x.subarray(position * model.d_model, (position + 1) * model.d_model));
+  };
+  const task = translator.task(request, { note });
+  const { nodes } = pass(translator, task);
+  if (side === "target" && decoder.norm) {
+    add("norm", null, decoder.norm.call(nodes[position].hidden.at(-1)));
+  }
+  const after = vectors.splice(0);
+  const [embedding, ids] = side === "source" ? [sourceEmbedding, task.source.ids]
+    : [targetEmbedding, nodes.map(({ id }) => id)];
+  const place = side === "target" || task.changes.positions ? [position] : null;
+  add("embedding", null, embedding.call([ids[position]], null));
+  if (place) add("position", null, embedding.position(position));
+  add("sum", null, embedding.call([ids[position]], place));
+  return [...vectors, ...after];
 }
 
 /**

@@ -74,7 +74,7 @@ function constrain({ endId, prefix, copied, wanted }, logits, node) {
  * @param {number} count
  * @returns {{id: number, logProb: number}[]} The likeliest first, without impossible ones.
  */
-function likeliest(logProbs, count) {
+export function likeliest(logProbs, count) {
   const best = [];
   for (let id = 0; id < logProbs.length; id++) {
     const logProb = logProbs[id];

@@ -15,6 +15,8 @@ import { PositionalEmbedding } from "./positional.js";
  * @property {boolean} positions Whether the source has positions.
  * @property {(kind: string, layer: number, queries: Float32Array[],
  *   memory: import("./attention.js").Memory) => void} [trace] Called at each attention.
+ * @property {(stack: "source"|"target", layer: number|null, name: string, x: Float32Array) => void}
+ *   [note] Called with the vectors `(count, d_model)` after each sub-layer.
  *
  * @typedef {object} Source
  * @property {number[]} ids

@@ -85,9 +85,9 @@ export class Translator {
    * The encoded source and the settings of a search.
    *
    * @param {Request} request
-   * @param {import("./transformer.js").Changes["trace"]} [trace]
+   * @param {Pick<import("./transformer.js").Changes, "trace"|"note">} [observers]
    */
-  task(request, trace) {
+  task(request, observers = {}) {
     const { ids, ...rest } = this.encode(request.text, request.allCaps !== undefined);
     const changes = {
       ...UNCHANGED,
@@ -95,7 +95,7 @@ export class Translator {
       hidden: new Set(request.hidden),
       positions: request.positions ?? true,
       future: request.future ?? false,
-      trace,
+      ...observers,
     };
     const padded = [...ids, ...Array(request.padding ?? 0).fill(this.transformer.model.pad_id)];
     return {

@@ -1,5 +1,7 @@
 import { compiles } from "./kernel.js";
-import { cellOf, drawsOf, layersOf, mergesOf, probabilitiesOf, treeOf } from "./inspection.js";
+import {
+  cellOf, drawsOf, layersOf, lossesOf, mergesOf, oddsOf, probabilitiesOf, treeOf, vectorsOf,
+} from "./inspection.js";
 import { Translator } from "./translator.js";
 
 /** @type {Translator} */
@@ -29,6 +31,9 @@ const methods = {
 
   cell: (request) => cellOf(translator, request),
   layers: (request) => layersOf(translator, request),
+  losses: (request) => lossesOf(translator, request),
+  odds: (request) => oddsOf(translator, request),
+  vectors: (request) => vectorsOf(translator, request),
   probabilities: (request) => probabilitiesOf(translator, request),
   tree: (request) => treeOf(translator, request),
   draws: (request) => drawsOf(translator, request),

@@ -13,9 +13,14 @@ const [ABOVE, BELOW] = [2, 13]; // pixels from a word to the baseline of its sha
 
 /** The sentence above its translation, with an arc from each word to those that it looks at. */
 export class ArcsView {
-  /** @param {Session} session */
-  constructor(session) {
+  /**
+   * @param {Session} session
+   * @param {(word: HTMLElement, position: number) => void} onChoose Called for a click on a word of
+   *   the translation, with the position of its first token.
+   */
+  constructor(session, onChoose) {
     this.session = session;
+    this.onChoose = onChoose;
     this.strips = new TokenStrips({ source: byId("arc-source"), target: byId("arc-target") });
     /** @type {Record<import("../../../attention_maps/browser/scores.js").Side, Entry[]>} */
     this.words = { source: [], target: [] };
@@ -38,9 +43,14 @@ export class ArcsView {
       this.strips.draw(side, this.words[side], (entry, index) => {
         const point = () => this.point(side, index);
         const leave = ({ pointerType }) => pointerType !== "touch" && this.point(null, null);
+        const click = ({ currentTarget }) => {
+          point();
+          if (side === "target") this.onChoose(currentTarget, entry.positions[0]);
+        };
         return {
           class: side === "target" && this.isLater(entry) && "later",
-          pointerenter: point, focus: point, click: point, pointerleave: leave, blur: leave,
+          "aria-haspopup": side === "target" && "dialog",
+          pointerenter: point, focus: point, click, pointerleave: leave, blur: leave,
         };
       });
     }

@@ -3,6 +3,8 @@
 import { AttentionView } from "../../../attention_maps/browser/attention_view.js";
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
 import { byId, restoreTheme, switchTheme } from "../../../attention_maps/browser/dom.js";
+import { KINDS } from "../../../attention_maps/browser/scores.js";
+import { Alternatives } from "./alternatives.js";
 import { ArcsView } from "./arcs_view.js";
 import { CellPanel } from "./cell_view.js";
 import { Engine } from "./engine.js";
@@ -14,11 +16,13 @@ import { Player } from "./player.js";
 import { showNotice, showTokens } from "./sentence_view.js";
 import { Session } from "./session.js";
 import { headsOf, showSilence } from "./silence_view.js";
-import { Tabs } from "./tabs.js";
 import { TextInput } from "./text_input.js";
 import { Updates } from "./updates.js";
+import { Way } from "./way_view.js";
 
 const TOLD_TIME = 1500; // milliseconds that a button shows what it did
+const MARKED = /** @type {const} */ ( // the side that a view shows a token of
+  { positions: "source", encoder: "source", decoder: "target", odds: "target" });
 
 const data = JSON.parse(byId("data").textContent);
 const session = new Session();
@@ -31,10 +35,11 @@ const input = new TextInput(session, () => {
   player.stop();
   refresh();
 });
-const tabs = new Tabs(byId("tabs"), drawPanel);
+const way = new Way(session, openView);
 const strips = new TokenStrips({
   source: byId("source-tokens"), target: byId("target-tokens") });
-const arcs = new ArcsView(session);
+const alternatives = new Alternatives(panels, session, refresh);
+const arcs = new ArcsView(session, (word, position) => alternatives.open(word, position));
 const cell = new CellPanel(engine, session);
 const view = new AttentionView({
   onPoint: (lit) => strips.light(lit),
@@ -50,10 +55,11 @@ const models = new Models({
 function draw() {
   const { model, result } = session;
   if (!model || !result) return;
-  session.position = Math.min(session.position, result.next.length - 1);
+  session.position = Math.min(session.position ?? leastSure(result), result.next.length - 1);
   showNotice(session);
   player.draw();
   arcs.draw();
+  way.draw();
   cell.close();
   view.show({
     maps: result.maps,
@@ -68,17 +74,33 @@ function draw() {
   drawPanel();
 }
 
-/** Shows the open view and the token that it is about. */
+/**
+ * The token that the model was the least sure of.
+ *
+ * @param {import("./session.js").Result} result
+ */
+function leastSure({ next }) {
+  const highest = next.map(([{ probability }]) => probability);
+  return highest.indexOf(Math.min(...highest));
+}
+
+/** Opens the view of a box of the way. */
+function openView() {
+  if (way.active in KINDS) {
+    view.state.kind = way.active;
+    view.chosen = false;
+  }
+  draw();
+}
+
+/** Shows the open view and the tokens that it is about. */
 function drawPanel() {
   if (!session.model || !session.result) return;
-  showTokens(session, strips, view, {
-    position: tabs.active === "next" ? session.position : null,
-    onToken: (position) => {
-      session.position = position;
-      if (tabs.active === "next") drawPanel();
-    },
+  showTokens(session, strips, view, MARKED[way.active] ?? null, () => {
+    way.draw();
+    drawPanel();
   });
-  panels.draw(tabs.active);
+  panels.draw(way.active);
 }
 
 /**
@@ -153,11 +175,18 @@ byId("future").addEventListener("change", ({ target }) => {
   session.future = target.checked;
   draw();
 });
+byId("man-dog").addEventListener("click", () => {
+  session.positions = false;
+  input.replace("The man bit the dog.");
+});
 byId("without-positions").addEventListener("change", ({ target }) => {
   session.positions = !target.checked;
   refresh();
 });
 for (const id of ["temperature", "top-k", "top-p"]) byId(id).addEventListener("input", drawPanel);
+for (const details of document.querySelectorAll("details[data-views]")) {
+  details.addEventListener("toggle", drawPanel);
+}
 byId("again").addEventListener("click", () => {
   session.draw += 1;
   drawPanel();

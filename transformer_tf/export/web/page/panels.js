@@ -1,22 +1,23 @@
 /** The content of the open view. */
 
-import { byId, themeColor } from "../../../attention_maps/browser/dom.js";
+import { byId } from "../../../attention_maps/browser/dom.js";
 import { showTree } from "./beam_view.js";
 import { Engine } from "./engine.js";
 import { showLayers } from "./layer_view.js";
 import { showEffect, showHidden } from "./mask_view.js";
 import { showMerges } from "./merge_view.js";
-import { showNext } from "./next_view.js";
+import { showOdds } from "./odds_view.js";
 import { showPositions } from "./position_view.js";
 import { DRAWS, readSliders, showDraws } from "./sampling_view.js";
 import { entriesOfResult } from "./sentence_view.js";
 import { Session } from "./session.js";
 import { showProblem } from "./status.js";
+import { showVectors } from "./vector_view.js";
 
 /** Thrown when an answer arrives for a translation that is no longer shown. */
 class Outdated extends Error {}
 
-/** Draws a view from the session and the answers of the engine; `draw` takes its name. */
+/** Draws the open parts of the page from the session and the answers of the engine. */
 export class Panels {
   /**
    * @param {Engine} engine
@@ -27,22 +28,38 @@ export class Panels {
     this.engine = engine;
     this.session = session;
     this.refresh = refresh;
-    this.views = {
-      next: () => this.drawNext(),
-      masks: () => this.drawMasks(),
-      positions: () => this.drawPositions(),
-      beam: () => this.drawBeam(),
-      sampling: () => this.drawSampling(),
-      layers: () => this.drawLayers(),
+    /** @type {Record<string, () => unknown>} By the id of the part. */
+    this.drawing = {
       pieces: () => this.drawPieces(),
+      positions: () => this.drawPositions(),
+      vectors: () => this.drawVectors(),
+      masks: () => this.drawMasks(),
+      layers: () => this.drawLayers(),
+      odds: () => this.drawOdds(),
+      draws: () => this.drawDraws(),
+      beam: () => this.drawBeam(),
     };
   }
 
-  /** @param {string} name */
-  async draw(name) {
+  /** @param {string} view */
+  async draw(view) {
     showProblem(null);
+    const parts = /** @type {NodeListOf<HTMLDetailsElement>} */ (
+      document.querySelectorAll(`[data-views~="${view}"]:not(details:not([open]))`));
+    this.view = view;
+    await this.attempt(async () => {
+      for (const { id } of parts) await this.drawing[id]?.();
+    });
+  }
+
+  /**
+   * Shows why something failed, unless it is no longer wanted.
+   *
+   * @param {() => Promise<void>} action
+   */
+  async attempt(action) {
     try {
-      await this.views[name]?.();
+      await action();
     } catch (error) {
       if (!(error instanceof Outdated)) showProblem(error);
     }
@@ -60,12 +77,24 @@ export class Panels {
     return answer.result;
   }
 
-  drawNext() {
-    const { result, position, prefix } = this.session;
-    showNext(result, position, prefix.length > 0, (id) => {
-      this.session.force(id);
+  async drawOdds() {
+    const { session } = this;
+    const { temperature } = readSliders();
+    const odds = await this.ask("odds", { position: session.position, temperature });
+    showOdds(odds, session, temperature, (id) => {
+      session.force(id);
       this.refresh();
     });
+  }
+
+  async drawVectors() {
+    const { result, position, sourcePosition } = this.session;
+    const side = this.view === "decoder" ? "target" : "source";
+    const { keys } = result.maps[side === "target" ? "decoder" : "encoder"];
+    const chosen = Math.min(side === "target" ? position : sourcePosition, keys.length - 1);
+    const vectors = await this.ask("vectors", { side, position: chosen });
+    showVectors(this.view === "positions" ? vectors.filter(({ layer }) => layer === null).slice(0, 3)
+      : vectors, side === "target" ? result.maps.cross.queries[chosen] : keys[chosen], side);
   }
 
   async drawMasks() {
@@ -91,15 +120,14 @@ export class Panels {
     byId("positions-summary").textContent = positions ? ""
       : `Without positions: “${result.text}”, log-probability ${result.logProb.toFixed(4)}`;
     byId("sines").hidden = model.position !== "sinusoidal";
-    showPositions(entriesOfResult(session).source, model.d_model, themeColor("ink"),
-      themeColor("accent"));
+    showPositions(entriesOfResult(session).source, model.d_model);
   }
 
   async drawBeam() {
     showTree(await this.ask("tree", { prefix: this.session.prefix }));
   }
 
-  async drawSampling() {
+  async drawDraws() {
     const { draw, prefix } = this.session;
     const seeds = Array.from({ length: DRAWS }, (_, i) => DRAWS * draw + i);
     showDraws(await this.ask("draws", { prefix, seeds, settings: readSliders() }));

@@ -1,27 +1,36 @@
-import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { byId, element, fill, themeColor } from "../../../attention_maps/browser/dom.js";
 
 /**
- * Draws the sines of the positions of a sentence; the cosines would look much the same.
+ * Shows the sines of the positions of a sentence; the cosines would look much the same.
  *
  * @param {import("../../../attention_maps/browser/tokens.js").Entry[]} entries
  * @param {number} depth
- * @param {number[]} positive Colour of 1.
- * @param {number[]} negative Colour of -1.
  */
-export function showPositions(entries, depth, positive, negative) {
-  const count = entries.length;
+export function showPositions(entries, depth) {
   fill(byId("wave-labels"), ...entries.map(({ label, special }, position) =>
     element("li", { class: special && "special" }, `${position} ${label}`)));
   const canvas = byId("waves");
-  Object.assign(canvas, { width: depth / 2, height: count });
   canvas.setAttribute("aria-label",
-    `${count} positions by ${depth / 2} sines, from fast to slow`);
+    `${entries.length} positions by ${depth / 2} sines, from fast to slow`);
+  drawWaves(canvas, entries.length, depth);
+}
+
+/**
+ * Draws a row of sines for each position: blue above zero, orange below.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} count
+ * @param {number} depth
+ */
+export function drawWaves(canvas, count, depth) {
+  Object.assign(canvas, { width: depth / 2, height: count });
   const context = canvas.getContext("2d");
   const picture = context.createImageData(canvas.width, count);
+  const [ink, accent] = [themeColor("ink"), themeColor("accent")];
   for (let position = 0; position < count; position++) {
     for (let i = 0; i < depth / 2; i++) {
       const value = Math.sin(position / 10000 ** ((2 * i) / depth));
-      const color = value < 0 ? negative : positive;
+      const color = value < 0 ? accent : ink;
       picture.data.set([...color, 255 * Math.abs(value)], 4 * (position * canvas.width + i));
     }
   }

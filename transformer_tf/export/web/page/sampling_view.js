@@ -6,7 +6,6 @@ export const DRAWS = 6;
 export function readSliders() {
   const [temperature, topK, topP] = ["temperature", "top-k", "top-p"].map((id) =>
     Number(byId(id).value));
-  byId("temperature-value").textContent = temperature.toFixed(1);
   byId("top-k-value").textContent = topK ? String(topK) : "all";
   byId("top-p-value").textContent = topP.toFixed(2);
   return { temperature, top_k: topK, top_p: topP };
@@ -14,7 +13,7 @@ export function readSliders() {
 
 /** @param {{text: string, logProb: number}[]} draws */
 export function showDraws(draws) {
-  fill(byId("draws"), ...draws.map(({ text, logProb }) => element("li", {},
+  fill(byId("drawn"), ...draws.map(({ text, logProb }) => element("li", {},
     element("span", {}, text),
     element("span", { class: "meta" }, ` log-probability ${logProb.toFixed(2)}`))));
 }

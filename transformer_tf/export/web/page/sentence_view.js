@@ -22,23 +22,35 @@ export function entriesOfResult({ result, padding }) {
  * @param {Session} session
  * @param {import("../../../attention_maps/browser/chips.js").TokenStrips} strips
  * @param {import("../../../attention_maps/browser/attention_view.js").AttentionView} view
- * @param {{position: number|null, onToken: (position: number) => void}} options The chosen token of
- *   the translation, and what a click on one does.
+ * @param {"source"|"target"|null} marked The side whose chosen token is marked.
+ * @param {() => void} onChoose Called after a click on a token, which is then the chosen one.
  */
-export function showTokens(session, strips, view, { position, onToken }) {
-  const { rows, prefix } = session;
+export function showTokens(session, strips, view, marked, onChoose) {
+  const { rows, prefix, position, sourcePosition } = session;
   const { source, target } = entriesOfResult(session);
-  strips.draw("source", source, (entry) => view.pointing(entry, "source"));
+  strips.draw("source", source, (entry) => {
+    const pointing = view.pointing(entry, "source");
+    return {
+      ...pointing,
+      "aria-pressed": String(marked === "source" && entry.positions.includes(sourcePosition)),
+      click: () => {
+        pointing.click();
+        session.sourcePosition = entry.positions[0];
+        onChoose();
+      },
+    };
+  });
   strips.draw("target", target, (entry) => {
     const pointing = view.pointing(entry, "target");
     return {
       ...pointing,
-      "aria-pressed": String(entry.positions.includes(position)),
+      "aria-pressed": String(marked === "target" && entry.positions.includes(position)),
       class: [entry.positions[0] < prefix.length && "forced",
         rows !== null && entry.positions[0] >= rows && "later"].filter(Boolean).join(" "),
       click: () => {
         pointing.click();
-        onToken(entry.positions[0]);
+        session.position = entry.positions[0];
+        onChoose();
       },
     };
   });

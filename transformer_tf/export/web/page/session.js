@@ -34,7 +34,9 @@ export class Session {
     this.prefix = [];
     /** @type {number|null} Number of tokens shown so far; null for all. */
     this.rows = null;
-    this.position = 0; // the token whose alternatives are shown
+    /** @type {number|null} The token of the translation that is shown; null for an unsure one. */
+    this.position = null;
+    this.sourcePosition = 1; // the token of the sentence whose vectors are shown
     /** @type {Set<number>} Positions of the source that nothing may attend to. */
     this.hidden = new Set();
   }

@@ -1,0 +1,108 @@
+"""The way through the model, the vectors on it, and the words that might have been."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.export.web.conftest import open_part, ready
+
+pytestmark = pytest.mark.slow
+
+FIRST = "My father bought a new car last week."  # the first example of the page
+
+
+@pytest.fixture(scope="module")
+def engine(start_engine, shipped_packs):
+    return start_engine(shipped_packs["en-de"])
+
+
+@pytest.fixture(scope="module")
+def found(engine):
+    return engine("translate", {"text": FIRST, "search": "beam"})
+
+
+def test_every_box_opens_its_view_and_is_a_picture_of_the_sentence(fresh_page):
+    page = fresh_page
+    shown = {
+        **{"pieces": "#merges", "positions": "#waves", "encoder": "#map", "cross": "#map"},
+        **{"decoder": "#map", "odds": "#next-tokens", "beam": "#tree"},
+    }
+    for view, picture in shown.items():
+        page.click(f"#way-{view}")
+        page.locator(picture).wait_for()
+        assert page.locator("#way [aria-pressed=true]").get_attribute("id") == f"way-{view}"
+    sizes = page.locator("#way-cross canvas").evaluate_all(
+        "all => all.map((e) => [e.width, e.height])"
+    )
+    assert sizes == [[11, 11]] * 4
+    assert page.locator("#way-pieces i").count() == 9
+    page.click("#first")
+    page.click("#forward")
+    assert page.text_content("#way-beam em") == "Vater"  # what is chosen next
+    page.click("#way-encoder")
+    page.evaluate("scrollTo(0, 600)")
+    assert page.locator("#way").bounding_box()["y"] == 0  # still in sight
+
+
+def test_the_vectors_are_the_engines_and_every_number_is_shown(fresh_page, engine, found):
+    request = {"text": FIRST, "prefix": found["ids"]}
+    source = engine("vectors", {**request, "side": "source", "position": 3})
+    embedding, position, together = (np.array(each["numbers"]) for each in source[:3])
+    angles = [3 / 10000 ** (2 * (i // 2) / 256) for i in range(256)]
+    expected = [(math.cos if i % 2 else math.sin)(angle) for i, angle in enumerate(angles)]
+    assert position == pytest.approx(expected, abs=1e-6)
+    assert together == pytest.approx(embedding + position, abs=1e-5)
+    names = [(each["layer"], each["name"]) for each in source[3:-1]]
+    assert names == [(i, name) for i in range(4) for name in ("self-attention", "feed-forward")]
+    target = engine("vectors", {**request, "side": "target", "position": 2})
+    assert len(target) == 3 + 4 * 3 + 1
+
+    page = fresh_page
+    open_part(page, "decoder", "vectors")
+    page.click("#target-tokens .chip >> nth=2")
+    page.wait_for_selector("#vectors-of:has-text('“hat”')")
+    strips = page.locator("#vector-strips details")
+    assert strips.count() == len(target)
+    strips.last.locator("summary").click()
+    shown = [float(text) for text in strips.last.locator(".numbers span").all_text_contents()]
+    assert shown == pytest.approx(target[-1]["numbers"], abs=6e-4)
+
+
+def test_a_temperature_bends_the_probabilities(fresh_page, engine, found):
+    request = {"text": FIRST, "prefix": found["ids"], "position": 3}
+    usual, cold = (engine("odds", {**request, "temperature": t})["tokens"] for t in (1, 0.5))
+    likeliest = [token["probability"] for token in found["next"][3]]
+    assert [token["probability"] for token in usual] == pytest.approx(likeliest, abs=1e-5)
+    ratios = [
+        [each["probability"] / all_[0]["probability"] for each in all_] for all_ in (usual, cold)
+    ]
+    assert ratios[1] == pytest.approx([ratio**2 for ratio in ratios[0]], rel=1e-4)
+    page = fresh_page
+    page.click("#way-odds")
+    page.click("#target-tokens .chip >> nth=3")
+    page.locator("#temperature").fill("0.5")
+    page.wait_for_selector("#temperature-value:has-text('0.5')")
+    last = page.locator("#arithmetic tbody td:last-child").all_text_contents()
+    assert list(map(float, last)) == pytest.approx([t["probability"] for t in cold], abs=6e-5)
+
+
+def test_another_word_is_chosen_where_it_stands(fresh_page, engine, found):
+    page = fresh_page
+    page.click("#arc-target .chip >> nth=3")
+    page.wait_for_selector("#alternatives:popover-open")
+    assert page.text_content("#alternatives-title") == "Instead of “letzte”"
+    request = {"text": FIRST, "prefix": found["ids"], "position": 3, "temperature": 1}
+    odds = engine("odds", request)
+    words = page.locator("#alternatives .bar-label").all_text_contents()
+    expected = ["".join([token["token"], *token["rest"]]).strip("▁") for token in odds["tokens"]]
+    assert words == expected
+    others = f"the other {odds['count'] - 8:,} share "
+    assert page.text_content("#alternatives .bars > p").startswith(others)
+    page.click("#alternatives button >> nth=1")
+    page.wait_for_selector("#notice:not([hidden])")
+    ready(page)
+    prefix = [*found["ids"][:3], odds["tokens"][1]["id"]]
+    other = engine("translate", {"text": FIRST, "search": "beam", "prefix": prefix})
+    assert page.text_content("#translation") == other["text"] != found["text"]
+    assert page.is_hidden("#alternatives") and page.is_visible("#map")

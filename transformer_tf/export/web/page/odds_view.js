@@ -1,0 +1,69 @@
+import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { writeText, writeWord } from "../../../attention_maps/browser/tokens.js";
+import { bar } from "./bars.js";
+
+/** @typedef {ReturnType<typeof import("../engine/inspection.js").oddsOf>} Odds */
+
+const percent = (share) =>
+  (share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
+
+/**
+ * What the tokens share that are not listed.
+ *
+ * @param {Odds} odds
+ */
+function restOf({ tokens, count }) {
+  const rest = tokens.reduce((left, { probability }) => left - probability, 1);
+  return `the other ${(count - tokens.length).toLocaleString("en")} share ${percent(Math.max(rest, 0))}`;
+}
+
+/**
+ * The likeliest tokens at a position, and how the softmax makes probabilities of their logits.
+ *
+ * @param {Odds} odds
+ * @param {import("./session.js").Session} session
+ * @param {number} temperature
+ * @param {(id: number) => void} onForce
+ */
+export function showOdds(odds, { result, position, prefix }, temperature, onForce) {
+  const before = result.maps.decoder.keys.slice(1, position + 1);
+  const said = before.length ? `after “… ${writeText(before.slice(-3))}”` : "at the beginning";
+  byId("next-title").textContent = `Token ${position + 1}, ${said}`;
+  byId("unforce").disabled = !prefix.length;
+  fill(byId("next-tokens"), ...odds.tokens.map(({ id, token, probability }, rank) =>
+    bar(writeWord([token]), probability, {
+      key: `next-${rank}`, chosen: result.ids[position] === id, click: () => onForce(id),
+    })));
+  byId("next-rest").textContent = `${restOf(odds)}.`;
+  byId("temperature-value").textContent = temperature.toFixed(1);
+  const row = ({ token, logit, power, probability }) => element("tr", {},
+    element("th", { scope: "row" }, writeWord([token])),
+    ...[logit.toFixed(2), ((logit - odds.highest) / temperature).toFixed(2), power.toFixed(4),
+      probability.toFixed(4)].map((text) => element("td", {}, text)));
+  const titles = ["token", "score", "(score − highest) ÷ T", "e to that", "÷ sum"];
+  fill(byId("arithmetic"), element("thead", {}, element("tr", {},
+    ...titles.map((title) => element("th", { scope: "col" }, title)))),
+  element("tbody", {}, ...odds.tokens.map(row)),
+  element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "all"),
+    element("td"), element("td"), element("td", {}, odds.sum.toFixed(4)), element("td", {}, "1"))));
+}
+
+/**
+ * The likeliest words at a place of the translation, to choose from.
+ *
+ * @param {HTMLElement} list
+ * @param {Odds} odds
+ * @param {number} current The id at this place.
+ * @param {(id: number) => void} onChoose
+ */
+export function showAlternatives(list, odds, current, onChoose) {
+  fill(list, ...odds.tokens.map(({ id, token, rest, probability }, rank) => {
+    const word = bar(writeWord([token]), probability, {
+      key: `alternative-${rank}`, chosen: id === current, click: () => onChoose(id),
+    });
+    const [label, , share] = word.children;
+    if (rest.length) label.append(element("span", { class: "meta" }, writeWord(rest)));
+    share.textContent = percent(probability);
+    return word;
+  }), element("p", { class: "meta" }, restOf(odds)));
+}

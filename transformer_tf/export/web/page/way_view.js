@@ -1,0 +1,150 @@
+import { byId, element, fill, themeColor } from "../../../attention_maps/browser/dom.js";
+import { drawSmallMap } from "../../../attention_maps/browser/heat_map.js";
+import { writeWord } from "../../../attention_maps/browser/tokens.js";
+import { drawWaves } from "./position_view.js";
+import { entriesOfResult } from "./sentence_view.js";
+import { Session } from "./session.js";
+
+const BARS = 5;
+
+/** @typedef {(session: Session) => HTMLElement[]} Miniature */
+
+/**
+ * The boxes of the way, each with a miniature of this sentence. Their names are those of the views.
+ *
+ * @type {Record<string, {title: (session: Session) => string, miniature: Miniature}>}
+ */
+const BOXES = {
+  pieces: { title: () => "Sub-words", miniature: miniPieces },
+  positions: { title: () => "+ positions", miniature: miniPositions },
+  encoder: {
+    title: ({ model }) => `Encoder × ${model.model.num_layers}`,
+    miniature: (session) => miniLayers(session, "encoder"),
+  },
+  cross: { title: () => "Cross-attention", miniature: (session) => miniLayers(session, "cross") },
+  decoder: {
+    title: ({ model }) => `Decoder × ${model.model.num_decoder_layers}`,
+    miniature: (session) => miniLayers(session, "decoder"),
+  },
+  odds: { title: () => "Probabilities", miniature: miniOdds },
+  beam: { title: () => "Word by word", miniature: miniWord },
+};
+
+/** The way through the model, a box for each part, one of which is open. */
+export class Way {
+  /**
+   * @param {Session} session
+   * @param {() => void} onOpen
+   */
+  constructor(session, onOpen) {
+    this.session = session;
+    this.onOpen = onOpen;
+    this.active = "cross";
+    this.boxes = Object.keys(BOXES).map((name) => element("button", {
+      type: "button", id: `way-${name}`, click: () => this.open(name),
+    }, element("span", { class: "box-title" }), element("span", { class: "mini" })));
+    byId("way").append(...this.boxes);
+    byId("way").addEventListener("keydown", (event) => this.move(event));
+    this.mark();
+  }
+
+  /** @param {string} name */
+  open(name) {
+    if (!(name in BOXES)) return;
+    this.active = name;
+    this.mark();
+    this.onOpen();
+  }
+
+  mark() {
+    for (const box of this.boxes) {
+      const isOpen = box.id === `way-${this.active}`;
+      box.setAttribute("aria-pressed", String(isOpen));
+      if (isOpen) byId("way").scrollLeft = box.offsetLeft - (byId("way").clientWidth - box.offsetWidth) / 2;
+    }
+    for (const part of /** @type {NodeListOf<HTMLElement>} */ (
+      document.querySelectorAll("[data-views]"))) {
+      part.hidden = !part.dataset.views.split(" ").includes(this.active);
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  move(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const next = this.boxes[this.boxes.indexOf(event.target) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  }
+
+  draw() {
+    this.boxes.forEach((box) => {
+      const { title, miniature } = BOXES[box.id.slice("way-".length)];
+      const [name, mini] = box.children;
+      name.textContent = title(this.session);
+      fill(mini, ...miniature(this.session));
+    });
+  }
+}
+
+/** @type {Miniature} */
+function miniPieces(session) {
+  return entriesOfResult(session).source.filter(({ special }) => !special).map(({ label, joined }) => {
+    const piece = element("i", { class: joined && "joined" });
+    piece.style.flexGrow = String(label.length);
+    return piece;
+  });
+}
+
+/** @type {Miniature} */
+function miniPositions(session) {
+  const canvas = element("canvas");
+  drawWaves(canvas, entriesOfResult(session).source.length, session.model.model.d_model / 8);
+  return [canvas];
+}
+
+/**
+ * A map for each layer: the mean of its heads.
+ *
+ * @param {Session} session
+ * @param {"encoder"|"decoder"|"cross"} kind
+ */
+function miniLayers({ result, rows }, kind) {
+  const { queries, keys, layers, heads, scores } = result.maps[kind];
+  const [height, width, ink] = [queries.length, keys.length, themeColor("ink")];
+  return Array.from({ length: layers }, (_, layer) => {
+    const mean = Array.from({ length: height }, () => Array(width).fill(0));
+    const shown = kind === "encoder" ? height : rows ?? height;
+    for (let head = 0; head < heads; head++) {
+      const begin = (layer * heads + head) * height * width;
+      for (let i = 0; i < shown * width; i++) {
+        mean[Math.floor(i / width)][i % width] += scores[begin + i] / heads;
+      }
+    }
+    const canvas = element("canvas");
+    drawSmallMap(canvas, mean, ink);
+    return canvas;
+  });
+}
+
+/** The token that is chosen next while the translation is played, else the one that is shown. */
+const positionOf = ({ rows, position, result }) =>
+  Math.min(rows ?? position, result.next.length - 1);
+
+/** @type {Miniature} */
+function miniOdds(session) {
+  const { result } = session;
+  const position = positionOf(session);
+  return result.next[position].slice(0, BARS).map(({ id, probability }) => {
+    const column = element("b", { class: id === result.ids[position] && "chosen" });
+    column.style.setProperty("--share", String(probability));
+    return column;
+  });
+}
+
+/** @type {Miniature} */
+function miniWord(session) {
+  const { result } = session;
+  return [element("em", {}, writeWord([result.maps.cross.queries[positionOf(session)]]))];
+}
