@@ -149,10 +149,7 @@ def test_only_to_translate(run, tmp_path):
     for part in parts:
         (environment / part).symlink_to(Path(metadata.distribution("numpy").locate_file(part)))
 
-    def command(name, *arguments):
-        code = (
-            f"import sys; from transformer_tf.commands.{name} import command; sys.exit(command())"
-        )
+    def python(code, *arguments):
         result = subprocess.run(
             [sys.executable, "-S", "-c", code, *arguments],  # -S: without installed packages
             cwd=tmp_path,
@@ -162,6 +159,11 @@ def test_only_to_translate(run, tmp_path):
         )
         return result.stdout or result.stderr
 
+    def command(name, *arguments):
+        code = f"from transformer_tf.commands.{name} import command; raise SystemExit(command())"
+        return python(code, *arguments)
+
+    assert python("import transformer_tf.export.web.site, transformer_tf.serve.server") == ""
     assert command("translate", "Where is the station?") == "Wo ist der Bahnhof?\n"
     assert command("translate", "A tree.", "--attention", "a.html") == "Ein Baum.\n"
     for arguments, named in (
