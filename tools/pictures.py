@@ -14,7 +14,7 @@ from transformer_tf.catalog import find_checkpoint
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
-SENTENCE = "My father bought a new car last week."
+SENTENCE = "My sister wants to buy a new car today."
 SCREEN = (1366, 768)
 COLORS = 256  # of a palette, which makes a file a third as large
 
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def draw_heat_maps(folder: Path, output: Path) -> None:
-    """Draws `cross.png`, the heads of the last layer, and `sheet.png`, those of all layers."""
+    """Draws `cross.png`, the layer that aligns words, and `sheet.png`, those of all layers."""
     from transformer_tf.plots import save_figure
     from transformer_tf.translator import Translator
 

@@ -1,5 +1,7 @@
 """Views of attention scores that need no model."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from matplotlib.text import Text
@@ -37,9 +39,19 @@ def attention(random):
 def test_the_last_layer_of_cross_attention_by_default(attention):
     view = attention.view()
     np.testing.assert_array_equal(view.scores, attention.scores["cross"][-1])
-    assert view.queries == ["Gär", "ten", "wachsen", ".", "<end>"]
+    rows = ["<start> ▸ Gär", "Gär ▸ ten", "ten ▸ wachsen", "wachsen ▸ .", ". ▸ <end>"]
+    assert view.queries == rows
     assert view.keys == ["<start>", "Gar", "dens", "grow", ".", "<end>"]
     assert view.head_titles == ["Head 1", "Head 2"]
+
+
+def test_the_layer_that_aligns_by_default(attention):
+    aligning = dataclasses.replace(attention, alignment_heads=[(0, 1)], alignment_query="input")
+    np.testing.assert_array_equal(aligning.view().scores, attention.scores["cross"][0])
+    np.testing.assert_array_equal(aligning.view("encoder").scores, attention.scores["encoder"][-1])
+    # In that layer a row of several tokens is the word that is read.
+    assert aligning.view(words=True).queries[1] == "Gärten ▸ wachsen."
+    assert aligning.view(layer=2, words=True).queries[0] == "<start> ▸ Gärten"
 
 
 def test_one_head_and_their_mean(attention):
@@ -54,7 +66,7 @@ def test_one_head_and_their_mean(attention):
 
 def test_words_without_start_and_end(attention):
     view = attention.view("cross", layer=1, head=1, words=True, special=False)
-    assert view.queries == ["Gärten", "wachsen."]
+    assert view.queries == ["<start> ▸ Gärten", "Gärten ▸ wachsen."]
     assert view.keys == ["Gardens", "grow."]
     scores = attention.scores["cross"][0, 0]
     expected = [
@@ -74,7 +86,7 @@ def test_a_word_that_looks_like_a_token_stays():
 
 def test_only_start_and_end_are_hidden(attention):
     view = attention.view("decoder", special=False)
-    assert view.queries == ["Gär", "ten", "wachsen", "."]  # produced by the decoder
+    assert [label.split(" ▸ ")[1] for label in view.queries] == ["Gär", "ten", "wachsen", "."]
     assert view.keys == ["Gär", "ten", "wachsen", "."]  # read by the decoder
     np.testing.assert_array_equal(view.scores, attention.scores["decoder"][-1][:, :-1, 1:])
 
@@ -94,7 +106,14 @@ def test_a_figure_names_what_it_shows(attention, layer):
     assert {"Gardens grow.\n→ Gärten wachsen.", "Head 1", "Head 2"} <= set(texts)
     shown = "all layers" if layer == "all" else "layer 2 of 3"
     assert any(text.startswith("Cross-attention") and shown in text for text in texts)
-    assert {"German output tokens", "English tokens attended to"} <= set(texts)
+    assert {"German: read ▸ chosen", "English: looked at"} <= set(texts)
+    assert ("Mean of 2 heads" in texts) == (layer == 2)
+
+
+def test_a_figure_says_that_hidden_tokens_are_missing_from_its_rows(attention):
+    for special, said in ((True, "adds up to 1."), (False, "adds up to less than 1")):
+        texts = attention.plot(special=special).findobj(Text)
+        assert any(said in text.get_text() for text in texts)
 
 
 def test_representation_in_one_line(attention):

@@ -3,8 +3,9 @@ import pytest
 
 from transformer_tf.attention_maps.words import (
     group_words,
+    label_steps,
+    label_tokens,
     merge_words,
-    token_labels,
     write_word,
 )
 from transformer_tf.text.normalization import normalize_text
@@ -19,7 +20,7 @@ from transformer_tf.text.normalization import normalize_text
         (["▁x", "▁", "<end>"], ["x", "<end>"]),
         (["▁", "<0xC3>", "<0xA4>", "h"], ["äh"]),
         (["▁a", "<unk>", "b"], ["a", "<unk>", "b"]),  # written as "a ⁇ b"
-        (["▁", "<0xC3>"], ["\\xc3"]),  # half a character
+        (["▁", "<0xC3>"], ["�"]),  # half a character
         (["▁"], ["▁"]),
         ([], []),
     ],
@@ -48,19 +49,25 @@ def test_as_many_words_as_the_text_has(checkpoint):
         assert len(group_words(tokens)) == len(text.split()), (tokens, text)
 
 
+def test_rows_of_tokens_keep_the_bytes_of_a_character_together():
+    tokens = ["<start>", "▁Gar", "dens", "<0xF0>", "<0x9F>", "<0x8D>", "<0x95>", "<0xC3>", "h"]
+    groups, labels = label_tokens(tokens, words=False, special=False)
+    assert groups == [[1], [2], [3, 4, 5, 6], [7], [8]]
+    assert labels == ["Gar", "dens", "🍕", "�", "h"]
+
+
 @pytest.mark.parametrize(
-    ("tokens", "labels"),
+    ("by_read", "rows"),
     [
-        (["<start>", "▁Gar", "dens"], ["<start>", "Gar", "dens"]),
-        (["<0xF0>", "<0x9F>", "<0x8D>", "<0x95>"], ["🍕 1/4", "🍕 2/4", "🍕 3/4", "🍕 4/4"]),
-        (["a", "<0xC3>", "<0xA4>", "<0x0A>"], ["a", "ä 1/2", "ä 2/2", "\n"]),
-        (["<0xC3>", "h"], ["<0xC3>", "h"]),  # half a character
-        (["<0xA4>", "<0xC3>", "<0xA4>"], ["<0xA4>", "ä 1/2", "ä 2/2"]),
-        ([], []),
+        (False, {"<start> ▸ Gärten": [0, 1], "Gärten ▸ wachsen.": [2, 3]}),
+        (True, {"Gärten ▸ wachsen.": [1, 2], "wachsen. ▸ <end>": [3, 4]}),
     ],
 )
-def test_labels_of_tokens(tokens, labels):
-    assert token_labels(tokens) == labels
+def test_rows_of_the_decoder_say_what_is_read_and_what_is_chosen(by_read, rows):
+    said = ["▁Gär", "ten", "▁wachsen", ".", "<end>"]
+    read = ["<start>", *said[:-1]]
+    groups, labels = label_steps(read, said, words=True, special=False, by_read=by_read)
+    assert dict(zip(labels, groups, strict=True)) == rows
 
 
 def test_merged_by_hand():

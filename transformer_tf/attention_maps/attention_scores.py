@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from transformer_tf.attention_maps.alignments import Query
-from transformer_tf.attention_maps.words import (
-    group_words,
-    is_special,
-    merge_words,
-    token_labels,
-    write_word,
-)
+from transformer_tf.attention_maps.words import label_steps, label_tokens, merge_words
 from transformer_tf.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -93,8 +87,7 @@ class Attention:
     def tokens(self, kind: str) -> tuple[list[str], list[str]]:
         """Returns the tokens of the queries and of the keys of a kind of attention.
 
-        A decoder query is labeled with the token that it produces, a decoder key with the token
-        that the decoder reads there.
+        A decoder query is the token that it produces, a decoder key the token read there.
         """
         return {
             "encoder": (self.source_tokens, self.source_tokens),
@@ -106,9 +99,9 @@ class Attention:
         """Returns the axis labels of the queries and of the keys of a kind of attention."""
         source, target = self.source_language, self.target_language
         return {
-            "encoder": (f"{source} tokens", f"{source} tokens attended to"),
-            "decoder": (f"{target} output tokens", f"{target} input tokens attended to"),
-            "cross": (f"{target} output tokens", f"{source} tokens attended to"),
+            "encoder": (f"{source}: looking", f"{source}: looked at"),
+            "decoder": (f"{target}: read ▸ chosen", f"{target}: read so far"),
+            "cross": (f"{target}: read ▸ chosen", f"{source}: looked at"),
         }[kind]
 
     def view(
@@ -123,7 +116,8 @@ class Attention:
 
         Args:
             kind: `encoder` or `decoder` self-attention, or `cross`-attention.
-            layer: Number of a layer, from 1; None for the last layer; `all` for every layer.
+            layer: Number of a layer, from 1; `all` for every layer; None for the layer that aligns
+                words in cross-attention, and for the last layer otherwise.
             head: Number of a head, from 1; `all` heads, or their `mean`.
             words: Whether to merge sub-words into words: weights are summed over the keys and
                 averaged over the queries.
@@ -137,17 +131,25 @@ class Attention:
             raise ConfigError(f"kind must be one of {', '.join(ATTENTION_KINDS)}, not {kind}")
         scores = self.scores[kind]
         num_layers, num_heads = scores.shape[:2]
+        layer = self._default_layer(kind) if layer is None else layer
         if layer != "all":
-            scores = scores[_index("layer", num_layers if layer is None else layer, num_layers)]
+            scores = scores[_index("layer", layer, num_layers)]
         titles = [f"Head {number}" for number in range(1, num_heads + 1)]
         if head == "mean":
             scores, titles = scores.mean(axis=-3, keepdims=True), [f"Mean of {num_heads} heads"]
         elif head != "all":
             index = _index("head", head, num_heads)
             scores, titles = scores[..., index : index + 1, :, :], [titles[index]]
-        (queries, query_labels), (keys, key_labels) = (
-            _labeled_groups(tokens, words, special) for tokens in self.tokens(kind)
-        )
+        said, looked_at = self.tokens(kind)
+        keys, key_labels = label_tokens(looked_at, words, special)
+        if kind == "encoder":
+            queries, query_labels = keys, key_labels
+        else:
+            aligns = kind == "cross" and layer == self._default_layer(kind)
+            by_read = aligns and self.alignment_query == "input"
+            queries, query_labels = label_steps(
+                self.target_input_tokens, said, words, special, by_read
+            )
         return AttentionView(merge_words(scores, queries, keys), query_labels, key_labels, titles)
 
     def plot(
@@ -177,38 +179,37 @@ class Attention:
         view = self.view(kind, layer, head, words, special)
         if not view.queries or not view.keys:
             raise ConfigError("without start and end tokens there is nothing left to draw")
-        num_layers = len(self.scores[kind])
-        shown = "all layers" if layer == "all" else f"layer {layer or num_layers} of {num_layers}"
+        number, total = layer or self._default_layer(kind), len(self.scores[kind])
+        shown = "all layers" if layer == "all" else f"layer {number} of {total}"
         query_axis, key_axis = self.axes(kind)
         return plot_attention(
             view.scores,
             view.queries,
             view.keys,
             title=self.title,
-            subtitle=f"{KIND_TITLES[kind].capitalize()}, {shown}. {self._explanation(kind)}",
+            subtitle=f"{KIND_TITLES[kind].capitalize()}, {shown}. "
+            + self._explanation(kind, special),
             query_axis=query_axis,
             key_axis=key_axis,
             head_titles=view.head_titles,
+            mean=layer != "all" and head == "all",
             numbers=numbers,
         )
 
-    def _explanation(self, kind: str) -> str:
-        row = self.source_language if kind == "encoder" else self.target_language
-        column = self.target_language if kind == "decoder" else self.source_language
-        return f"A row shows how one {row} token spreads its attention over the {column} tokens."
+    def _default_layer(self, kind: str) -> int:
+        if kind == "cross" and self.alignment_heads:
+            return self.alignment_heads[0][0] + 1
+        return len(self.scores[kind])
 
-
-def _labeled_groups(
-    tokens: Sequence[str], words: bool, special: bool
-) -> tuple[list[list[int]], list[str]]:
-    """Returns the positions of the tokens of each row or column, and its label."""
-    groups = group_words(tokens) if words else [[i] for i in range(len(tokens))]
-    if not special:
-        groups = [group for group in groups if not is_special(tokens[group[0]])]
-    if words:
-        return groups, [write_word([tokens[i] for i in group]) for group in groups]
-    labels = token_labels(tokens)
-    return groups, [labels[i] for (i,) in groups]
+    def _explanation(self, kind: str, special: bool) -> str:
+        source, target = self.source_language, self.target_language
+        what = {
+            "encoder": f"Each {source} token (row) looks at the whole sentence.",
+            "decoder": f"Each {target} token just read looks at itself and at those before it.",
+            "cross": f"After each {target} token, the decoder looks at the {source} sentence.",
+        }[kind]
+        total = "1." if special else "less than 1: start and end are hidden."
+        return f"{what} Each row adds up to {total}"
 
 
 def _index(name: str, number: int | str, count: int) -> int:

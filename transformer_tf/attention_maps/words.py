@@ -55,41 +55,66 @@ def _is_blank(tokens: Sequence[str]) -> bool:
     return all(token in _SPACES or token.strip(_MARK) == "" for token in tokens)
 
 
-def write_token(token: str) -> str:
-    """Returns a sub-word without the mark where a word begins."""
-    return token.removeprefix(_MARK) or _MARK
+def label_tokens(
+    tokens: Sequence[str], words: bool, special: bool
+) -> tuple[list[list[int]], list[str]]:
+    """Makes the rows or columns of a map.
 
+    Args:
+        tokens: As in `group_words`.
+        words: Whether to merge sub-words into words. The bytes of a character are always merged.
+        special: Whether to keep `<start>`, `<end>` and `<pad>`.
 
-def token_labels(tokens: Sequence[str]) -> list[str]:
-    """Returns a readable label for each sub-word.
-
-    A byte such as `<0xF0>` is labeled with its character and its place in it: "🍕 1/4". Bytes that
-    spell no character stay as they are.
+    Returns:
+        The positions of the tokens of each row or column, and its label.
     """
-    labels = [write_token(token) for token in tokens]
-    for start in range(len(tokens)):
-        for count in range(1, 5):  # UTF-8 writes a character in up to 4 bytes
-            try:
-                spelled = b"".join(map(_byte, tokens[start : start + count])).decode()
-            except ValueError:
-                continue
-            if len(spelled) == 1 and start + count <= len(tokens):
-                places = [f" {place}/{count}" if count > 1 else "" for place in range(1, count + 1)]
-                labels[start : start + count] = [spelled + place for place in places]
-    return labels
+    groups = group_words(tokens) if words else _group_characters(tokens)
+    groups = [group for group in groups if special or not is_special(tokens[group[0]])]
+    return groups, [write_word([tokens[i] for i in group]) for group in groups]
 
 
-def _byte(token: str) -> bytes:
-    """Returns the byte of a token such as `<0xC3>`; raises a ValueError for any other token."""
-    if not (len(token) == 6 and token.startswith("<0x") and token.endswith(">")):
-        raise ValueError(f"{token!r} is not a byte")
-    return bytes.fromhex(token[3:5])
+def label_steps(
+    read: Sequence[str], said: Sequence[str], words: bool, special: bool, by_read: bool
+) -> tuple[list[list[int]], list[str]]:
+    """Makes the rows of a map of the decoder: each reads one token and chooses the next one.
+
+    Args:
+        read: The tokens that the queries read, from `<start>` on.
+        said: The tokens that the queries choose.
+        words: As in `label_tokens`.
+        special: As in `label_tokens`.
+        by_read: Whether a row is a word that is read, instead of one that is chosen.
+
+    Returns:
+        As `label_tokens`; a label has both tokens: "Vater ▸ hat".
+    """
+    groups, _ = label_tokens(read if by_read else said, words, special)
+    before, after = (
+        {
+            position: label
+            for group, label in zip(*label_tokens(tokens, words, special=True), strict=True)
+            for position in group
+        }
+        for tokens in (read, said)
+    )
+    return groups, [f"{before[group[0]]} ▸ {after[group[-1]]}" for group in groups]
+
+
+def _group_characters(tokens: Sequence[str]) -> list[list[int]]:
+    """Groups the bytes of each character; any other token is a group by itself."""
+    groups: list[list[int]] = []
+    for position, token in enumerate(tokens):
+        if groups and "<0x80>" <= token <= "<0xBF>" and len(token) == 6:  # a byte inside UTF-8
+            groups[-1].append(position)
+        else:
+            groups.append([position])
+    return groups
 
 
 def write_word(tokens: Sequence[str]) -> str:
     """Joins the tokens of a word.
 
-    Bytes such as `<0xC3>` are decoded. Bytes that spell no character are escaped.
+    Bytes such as `<0xC3>` are decoded. Bytes that spell no character become "�".
     """
     if len(tokens) == 1 and not tokens[0].startswith((_MARK, "<0x")):
         return tokens[0]
@@ -98,7 +123,7 @@ def write_word(tokens: Sequence[str]) -> str:
         if len(token) == 6 and token.startswith("<0x"):
             spelled += bytes([int(token[3:5], 16)])
             continue
-        written += spelled.decode("utf-8", "backslashreplace") + token
+        written += spelled.decode("utf-8", "replace") + token
         spelled = b""
     return written.replace(_MARK, "").strip() or _MARK
 

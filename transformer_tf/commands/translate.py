@@ -99,7 +99,10 @@ def add_attention_options(group: argparse._ArgumentGroup) -> None:
         help="encoder or decoder self-attention, or cross-attention (default)",
     )
     group.add_argument(
-        "--layer", type=number, metavar="N", help="from 1, or all; default: the last"
+        "--layer",
+        type=number,
+        metavar="N",
+        help="from 1, or all; default: the one that aligns words, or the last",
     )
     group.add_argument("--head", type=number, metavar="N", help="from 1, mean, or all (default)")
     group.add_argument(

@@ -8,15 +8,21 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
 
 from transformer_tf.attention_maps.words import is_special
 from transformer_tf.plots.style import (
-    HAIRLINE,
+    AXIS_SIZE,
+    HEADING_SIZE,
     INK,
+    LABEL_SIZE,
     MUTED,
-    SUBTITLE_SIZE,
-    WEIGHT_COLORS,
+    TITLE_SIZE,
     drawable,
     figure_style,
     new_figure,
@@ -25,12 +31,12 @@ from transformer_tf.plots.style import (
 MAX_COLUMNS = 4
 MAX_LABEL_LENGTH = 40
 
-# In inches. A label of 9.5 points needs a cell of 0.17, a number one of 0.3.
-PANEL = 2.4
-MIN_CELL, NUMBER_CELL, MAX_CELL = 0.17, 0.3, 0.6
-MIN_WIDTH, MAX_WIDTH = 6.5, 16.0
-BAR_LENGTH, BAR_WIDTH = 2.5, 0.14
-LABEL_WIDTH = 0.15  # inches of a label's character, at most
+# In inches. A label of 9.5 points needs a cell of 0.15, a number one of 0.3.
+PANEL, SINGLE_PANEL = 1.7, 4.0  # a map of a few tokens
+MIN_CELL, NUMBER_CELL, MAX_CELL = 0.15, 0.3, 0.6
+MIN_WIDTH, MAX_WIDTH = 4.5, 16.0
+GAP, LINE = 0.12, 0.3  # between maps side by side; a line of text with its margins
+BAR, BAR_WIDTH = 0.8, 0.14  # the color bar with and without its labels
 
 
 def plot_attention(
@@ -43,14 +49,16 @@ def plot_attention(
     query_axis: str = "Queries",
     key_axis: str = "Keys",
     head_titles: Sequence[str] | None = None,
+    mean: bool = False,
     numbers: bool = False,
 ) -> Figure:
     """Draws the attention scores of every head as a heat map.
 
-    The heads of one layer make a grid. Several layers make a sheet with a row for each layer and
-    a column for each head; with one head, they make a grid as well.
+    The heads of one layer make a grid of at most four columns. Several layers make a sheet with a
+    row for each layer and a column for each head; with one head, they make a grid as well. The
+    outer maps have the labels.
 
-    All panels share one color scale, from 0 to the largest weight of the figure. The figure grows
+    All maps share one color scale, from 0 to the largest weight of the figure. The figure grows
     with the number of tokens, so that labels stay legible. `<start>`, `<end>` and `<pad>` are gray.
     Labels of more than 40 characters are cut.
 
@@ -59,16 +67,17 @@ def plot_attention(
             `(num_layers, num_heads, query_len, key_len)` for a sheet, with values from 0 to 1.
         query_labels: The `query_len` labels of the y axis, the first on top.
         key_labels: The `key_len` labels of the x axis.
-        title: Text above the panels; long lines are wrapped.
+        title: Text above the maps; long lines are wrapped.
         subtitle: Smaller text below the title.
-        query_axis: Label of the y axis, beside the panels.
-        key_axis: Label of the x axis, below the panels.
-        head_titles: `num_heads` panel titles; by default "Head 1", "Head 2", and so on.
-        numbers: Whether to write each weight of at least 0.005 into its cell, in hundredths.
+        query_axis: Label of the y axis, beside the maps.
+        key_axis: Label of the x axis, below the maps.
+        head_titles: `num_heads` titles of maps; by default "Head 1", "Head 2", and so on.
+        mean: Whether to draw the mean of several heads of one layer first, as high as all of them.
+        numbers: Whether to write each weight of at least 0.05 into its cell, with two digits.
 
     Returns:
-        The figure. Its first axes are the panels, head by head and layer by layer; the last one
-        is the color bar.
+        The figure. Its axes are the mean, if drawn, the maps, head by head and layer by layer, and
+        the color bar.
 
     Raises:
         ValueError: If the shape or the values of `scores`, or a number of labels, is wrong.
@@ -77,88 +86,101 @@ def plot_attention(
         UserWarning: Once, if no installed font has some characters.
     """
     maps = _checked_scores(scores, query_labels, key_labels, head_titles)
-    num_layers, num_heads = maps.shape[:2]
+    num_layers, num_heads, query_len, key_len = maps.shape
     if head_titles is None:
         head_titles = [f"Head {number}" for number in range(1, num_heads + 1)]
     queries, keys, heads, (title, subtitle) = drawable(
         *(list(map(_on_one_line, labels)) for labels in (query_labels, key_labels, head_titles)),
         [title, subtitle],
     )
+    is_sheet = np.ndim(scores) == 4 and num_heads > 1
+    if np.ndim(scores) == 4 and not is_sheet:
+        heads = [f"{heads[0]}, layer {layer}" for layer in range(1, num_layers + 1)]
+    maps = maps.reshape(-1, query_len, key_len)
+    mean = mean and num_layers == 1 < num_heads
     with figure_style():
-        figure = new_figure(1, 1)  # `_fit` gives it its size
-        figure.suptitle(title, x=0.01, ha="left", wrap=True)
-        body = cast(SubFigure, figure.subfigures())  # below the title
-        body.suptitle(
-            subtitle,
-            x=0.01,
-            ha="left",
-            wrap=True,
-            color=MUTED,
-            size=SUBTITLE_SIZE,
-            weight="normal",
-        )
-        body.supylabel(query_axis)
-        body.supxlabel(key_axis)
-        cell = NUMBER_CELL if numbers else MIN_CELL
-        if np.ndim(scores) == 4 and num_heads > 1:
-            panels = _draw_sheet(body, maps, queries, keys, heads)
+        figure = new_figure(1, 1, layout=None)  # it gets its size below; all lengths are in inches
+        least = NUMBER_CELL if numbers else MIN_CELL
+        room = (PANEL if len(maps) > 1 else SINGLE_PANEL) / max(query_len, key_len)
+        cell = least if is_sheet else min(max(room, least), MAX_CELL)
+        width, height = cell * key_len, cell * query_len  # of a map
+        beside, below = (_longest(figure, labels) + GAP for labels in (queries, keys))
+        if is_sheet:
+            rows, columns = num_layers, num_heads
+            beside += LINE  # for "Layer 1"
         else:
-            if np.ndim(scores) == 4:
-                heads = [f"{heads[0]}, layer {layer}" for layer in range(1, num_layers + 1)]
-            cell = min(max(PANEL / max(maps.shape[2:]), cell), MAX_CELL)
-            maps = maps.reshape(-1, *maps.shape[2:])
-            panels = _draw_grid(body, maps, queries, keys, heads, cell)
+            most = max(int(MAX_WIDTH // (width + GAP)), 1)
+            rows = math.ceil(len(maps) / min(most, MAX_COLUMNS))
+            columns = math.ceil(len(maps) / rows)
+        grid_height = rows * (height + LINE) - LINE
+        mean_cell = min(grid_height / query_len, MAX_CELL) if mean else 0.0
+        left = LINE + beside
+        grid_left = left + (mean_cell * key_len + GAP + beside if mean else 0.0)
+        right = grid_left + columns * (width + GAP)
+        full_width = max(right + BAR, MIN_WIDTH)
+        top = _draw_titles(figure, title, subtitle, full_width) + LINE
+        full_height = top + grid_height + below + LINE
+        figure.set_size_inches(full_width, full_height)
+
+        def add_axes(x: float, y: float, width: float, height: float) -> Axes:
+            """Adds axes of this size, `x` from the left and `y` from the top of the figure."""
+            bottom = full_height - y - height
+            return figure.add_axes(
+                (x / full_width, bottom / full_height, width / full_width, height / full_height)
+            )
+
+        panels = []
+        if mean:
+            panels.append(add_axes(left, top, mean_cell * key_len, mean_cell * query_len))
+            _draw_panel(panels[0], maps.mean(axis=0), maps.max(), f"Mean of {num_heads} heads")
+            _label(panels[0].yaxis, queries)
+            _label(panels[0].xaxis, keys, rotation=90)
+        for index, weights in enumerate(maps):
+            row, column = divmod(index, columns)
+            x, y = grid_left + column * (width + GAP), top + row * (height + LINE)
+            panels.append(axes := add_axes(x, y, width, height))
+            _draw_panel(axes, weights, maps.max(), "" if is_sheet and row else heads[index])
+            if column == 0:
+                _label(axes.yaxis, queries)
+                if is_sheet:
+                    axes.set_ylabel(f"Layer {row + 1}", size=HEADING_SIZE, weight="bold")
+            if index + columns >= len(maps):
+                _label(axes.xaxis, keys, rotation=90)
         if numbers:
             for axes in panels:
                 _write_numbers(axes)
-        lengths = [max(map(len, labels)) for labels in (queries, keys)]
-        _fit(figure, body, panels, cell, lengths)
+        style: Any = {"size": AXIS_SIZE, "color": MUTED}
+        middle = top + grid_height / 2
+        _write(figure, LINE / 2, middle, query_axis, rotation=90, ha="center", va="center", **style)
+        _write(figure, left, full_height - LINE / 2, key_axis, va="center", **style)
+        _draw_bar(add_axes(right, top, BAR_WIDTH, height), panels[-1])
     return figure
 
 
-def _draw_sheet(
-    body: SubFigure,
-    maps: npt.NDArray[np.float64],
-    queries: Sequence[str],
-    keys: Sequence[str],
-    titles: Sequence[str],
-) -> list[Axes]:
-    """Draws a row for each layer and a column for each head, with labels at the edges."""
-    panels = body.subplots(*maps.shape[:2], squeeze=False)
-    for layer, row in enumerate(panels):
-        for axes, weights in zip(row, maps[layer], strict=True):
-            _draw_panel(axes, weights, maps.max())
-        _label(row[0].yaxis, queries)
-        row[0].set_ylabel(f"Layer {layer + 1}", size=11, weight="bold")
-    for axes, title in zip(panels[0], titles, strict=True):
-        axes.set_title(title)
-    for axes in panels[-1]:
-        _label(axes.xaxis, keys, rotation=90)
-    return list(panels.flat)
+def _write(figure: Figure, x: float, y: float, text: str, **style: Any) -> Text:
+    """Writes text, `x` inches from the left and `y` inches from the top of the figure."""
+    move = ScaledTranslation(x, -y, figure.dpi_scale_trans)
+    return figure.text(0, 1, text, transform=figure.transFigure + move, **style)
 
 
-def _draw_grid(
-    body: SubFigure,
-    maps: npt.NDArray[np.float64],
-    queries: Sequence[str],
-    keys: Sequence[str],
-    titles: Sequence[str],
-    cell: float,
-) -> list[Axes]:
-    """Draws maps side by side, as many in a row as fit, each with its labels."""
-    most = int(MAX_WIDTH // (cell * len(keys) + 0.8))  # 0.8 inches of labels, roughly
-    rows = math.ceil(len(maps) / min(max(most, 1), MAX_COLUMNS))
-    columns = math.ceil(len(maps) / rows)
-    grid = list(body.subplots(rows, columns, squeeze=False).flat)
-    panels, unused = grid[: len(maps)], grid[len(maps) :]
-    for axes in unused:
-        axes.remove()
-    for axes, weights, title in zip(panels, maps, titles, strict=True):
-        _draw_panel(axes, weights, maps.max())
-        _label(axes.yaxis, queries)
-        _label(axes.xaxis, keys, rotation=90)
-        axes.set_title(title)
-    return panels
+def _longest(figure: Figure, labels: Sequence[str]) -> float:
+    """Returns the length of the longest label in inches."""
+    renderer = cast(FigureCanvasAgg, figure.canvas).get_renderer()
+    font = FontProperties(size=LABEL_SIZE)
+    sizes = (renderer.get_text_width_height_descent(label, font, False) for label in labels)
+    return max(width for width, _, _ in sizes) / figure.dpi
+
+
+def _draw_titles(figure: Figure, title: str, subtitle: str, width: float) -> float:
+    """Writes the texts above the maps, wrapped, and returns their height in inches."""
+    figure.set_size_inches(width, 1)
+    below = GAP
+    styles: list[dict[str, Any]] = [{"size": TITLE_SIZE, "weight": "bold"}, {"color": MUTED}]
+    for text, style in zip((title, subtitle), styles, strict=True):
+        if text:
+            written = _write(figure, GAP, below, text, va="top", wrap=True, **style)
+            below += written.get_window_extent().height / figure.dpi + GAP / 2
+    return below
 
 
 def _on_one_line(label: str) -> str:
@@ -196,34 +218,33 @@ def _checked_scores(
     return heads if heads.ndim == 4 else heads[None]
 
 
-def _draw_panel(axes: Axes, weights: npt.NDArray[np.float64], largest: float) -> None:
-    axes.imshow(weights, cmap=WEIGHT_COLORS, vmin=0, vmax=largest or 1.0, aspect="auto")
-    # Hairlines between the cells lead the eye to the labels. They are two collections of lines: a
-    # grid of minor ticks takes as long as all the rest.
+def _draw_panel(axes: Axes, weights: npt.NDArray[np.float64], largest: float, title: str) -> None:
+    axes.imshow(weights, vmin=0, vmax=largest or 1.0, aspect="auto", interpolation="nearest")
+    # Gaps between the cells lead the eye to the labels. A grid of minor ticks would be slow.
     rows, columns = weights.shape
-    style: Any = {"color": HAIRLINE, "linewidth": 0.5, "in_layout": False}
-    axes.hlines(np.arange(0.5, rows - 1), -0.5, columns - 0.5, **style)
-    axes.vlines(np.arange(0.5, columns - 1), -0.5, rows - 0.5, **style)
+    lines = [[(-0.5, y - 0.5), (columns - 0.5, y - 0.5)] for y in range(1, rows)]
+    lines += [[(x - 0.5, -0.5), (x - 0.5, rows - 0.5)] for x in range(1, columns)]
+    axes.add_collection(LineCollection(lines, colors="white", linewidths=0.6), autolim=False)
     axes.tick_params(length=0)
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set(visible=True, color=HAIRLINE, linewidth=0.8)
+    axes.set(xticks=[], yticks=[], title=title)
+    axes.spines[:].set_visible(False)
 
 
 def _label(axis: Axis, labels: Sequence[str], rotation: float = 0) -> None:
     axis.set_ticks(range(len(labels)), labels=labels, rotation=rotation)
     for text, label in zip(axis.get_ticklabels(), labels, strict=True):
-        text.set_color(MUTED if is_special(label) else INK)
+        text.set_color(MUTED if is_special(label.rpartition(" ▸ ")[2]) else INK)
 
 
 def _write_numbers(axes: Axes) -> None:
     (image,) = axes.images
     weights, (_, largest) = np.asarray(image.get_array()), image.get_clim()
-    for query, key in zip(*np.nonzero(weights >= 0.005), strict=True):
+    for query, key in zip(*np.nonzero(weights >= 0.05), strict=True):
         weight = weights[query, key]
         axes.text(
             key,
             query,
-            "1" if weight >= 0.995 else f"{weight:.2f}"[1:],
+            _number(weight),
             ha="center",
             va="center_baseline",
             size=7,
@@ -231,66 +252,15 @@ def _write_numbers(axes: Axes) -> None:
         )
 
 
-def _draw_bar(body: SubFigure, panels: Sequence[Axes], panels_height: float) -> None:
-    """Draws the color bar of the whole figure beside the panels, at most `BAR_LENGTH` long."""
-    (image,) = panels[0].images
-    shrink = min(1.0, BAR_LENGTH / panels_height)
-    bar = body.colorbar(
-        image,
-        ax=panels,
-        shrink=shrink,
-        pad=0.01,
-        anchor=(0.0, 1.0),
-        aspect=shrink * panels_height / BAR_WIDTH,
-        label="Attention weight",
-    )
+def _number(weight: float) -> str:
+    return "1.0" if weight >= 0.995 else f"{weight:.2f}"[1:]
+
+
+def _draw_bar(axes: Axes, panel: Axes) -> None:
+    """Draws the color bar of the whole figure into `axes`."""
+    (image,) = panel.images
     low, high = image.get_clim()
-    bar.set_ticks([low, (low + high) / 2, high], labels=["0", f"{high / 2:.2f}", f"{high:.2f}"])
+    bar = axes.figure.colorbar(image, cax=axes, label="Attention weight")
+    bar.set_ticks([low, high / 2, high], labels=["0", _number(high / 2), _number(high)])
     bar.outline.set_visible(False)
-
-
-def _fit(
-    figure: Figure,
-    body: SubFigure,
-    panels: Sequence[Axes],
-    cell: float,
-    lengths: Sequence[int],
-) -> None:
-    """Adds the color bar and sizes the figure.
-
-    Labels and titles take the same space in a figure of any size, except that a title wraps in a
-    narrower figure. A second round corrects for this. The layout is then final, since computing it
-    for each drawing takes a third of a second.
-
-    Args:
-        figure: The figure.
-        body: Its part with the panels.
-        panels: The panels.
-        cell: Side of a square cell in inches; in a narrow figure it is larger.
-        lengths: Number of characters of the longest query label and key label.
-    """
-    panel = panels[0]
-    gridspec = panel.get_gridspec()
-    assert gridspec is not None  # `subplots` sets it
-    rows, columns = gridspec.get_geometry()
-    query_len, key_len = panel.images[0].get_size()
-    _draw_bar(body, panels, rows * cell * query_len)
-    engine = figure.get_layout_engine()
-    assert engine is not None  # `new_figure` sets it
-    # Large enough for the labels; the rounds below reduce it.
-    beside, below = (0.6 + LABEL_WIDTH * length for length in lengths)
-    figure.set_size_inches(
-        columns * (cell * key_len + beside) + 2, rows * (cell * query_len + below) + 2
-    )
-    for _ in range(2):
-        engine.execute(figure)
-        box = panel.get_window_extent()
-        width, height = figure.get_size_inches()
-        width += columns * (cell * key_len - box.width / figure.dpi)
-        growth = (MIN_WIDTH - width) / (columns * key_len)
-        growth = min(max(growth, 0.0), max(MAX_CELL - cell, 0.0))
-        cell += growth
-        width += columns * growth * key_len
-        height += rows * (cell * query_len - box.height / figure.dpi)
-        figure.set_size_inches(width, height)
-    figure.set_layout_engine("none")
+    axes.tick_params(length=0)

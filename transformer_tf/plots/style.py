@@ -11,12 +11,13 @@ import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from transformer_tf.utils.files import FILE_SUFFIXES, atomic_write
@@ -24,9 +25,18 @@ from transformer_tf.utils.files import FILE_SUFFIXES, atomic_write
 DPI = 150
 MAX_PIXELS = 100_000_000  # 400 MB while drawing
 
-INK, MUTED, HAIRLINE = "#1b2733", "#6b7785", "#d9dee4"
-WEIGHT_COLORS = "Blues"  # white is 0, dark blue the maximum
-TITLE_SIZE, SUBTITLE_SIZE = 13.0, 10.0
+# As in page.css: `--text`, `--muted`, `--line`, and 10 points for 1 rem.
+INK, MUTED, HAIRLINE = "#1b1e24", "#5a606b", "#dfdcd3"
+TITLE_SIZE, HEADING_SIZE, LABEL_SIZE, AXIS_SIZE = 11.5, 10.0, 9.5, 8.5
+# From `--paper`, for 0, to `--ink`: a mixture in OKLab, in equal steps.
+WEIGHT_COLORS = LinearSegmentedColormap.from_list(
+    "weights",
+    [
+        *("#f1f3f7", "#d3dae8", "#b5c2d8", "#98aac9", "#7c93ba"),
+        *("#617caa", "#47659a", "#2d4f8a", "#12387a"),
+    ],
+)
+matplotlib.colormaps.register(WEIGHT_COLORS, force=True)
 
 # matplotlib draws each character with the first of these families that has it.
 FONT_FAMILIES = (
@@ -64,7 +74,7 @@ def figure_style() -> Iterator[None]:
 def _style() -> Any:
     return {
         "font.family": _installed_families(),
-        "font.size": 9.5,
+        "font.size": LABEL_SIZE,
         "text.color": INK,
         "text.parse_math": False,
         "text.usetex": False,
@@ -73,15 +83,13 @@ def _style() -> Any:
         "figure.constrained_layout.w_pad": 0.06,
         "figure.titlesize": TITLE_SIZE,
         "figure.titleweight": "bold",
-        "figure.labelsize": 11.0,
-        "figure.labelweight": "normal",
         "axes.facecolor": "white",
         "axes.edgecolor": MUTED,
         "axes.labelcolor": INK,
-        "axes.labelsize": 10.0,
+        "axes.labelsize": AXIS_SIZE,
         "axes.titlecolor": INK,
         "axes.titlelocation": "left",
-        "axes.titlesize": 11.0,
+        "axes.titlesize": HEADING_SIZE,
         "axes.titleweight": "bold",
         "axes.spines.top": False,
         "axes.spines.right": False,
@@ -93,6 +101,7 @@ def _style() -> Any:
         ),
         "grid.color": HAIRLINE,
         "grid.linewidth": 0.8,
+        "image.cmap": WEIGHT_COLORS.name,
         "legend.frameon": False,
         "lines.linewidth": 1.8,
         "xtick.color": MUTED,
@@ -104,9 +113,11 @@ def _style() -> Any:
     }
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Returns an empty figure with constrained layout; width and height are in inches."""
-    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
+def new_figure(
+    width: float, height: float, layout: Literal["constrained"] | None = "constrained"
+) -> Figure:
+    """Returns an empty figure; width and height are in inches."""
+    figure = Figure(figsize=(width, height), dpi=100, layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
