@@ -1,5 +1,7 @@
 """What the page's controls do, and leave alone."""
 
+import math
+
 import pytest
 
 from tests.export.web.conftest import open_part, ready, type_text
@@ -187,3 +189,46 @@ def test_pruned_candidates_have_lines_that_can_be_seen(fresh_page):
         return (light(ground) + 0.05) / (light(seen) + 0.05);
     }""")
     assert contrast >= 3
+
+
+def test_the_player_hides_what_is_not_said_and_lets_candidates_rise(fresh_page):
+    page = fresh_page
+    page.click("#first")
+    words = page.locator("#arc-target .chip")
+    assert words.locator("visible=true").count() == 0
+    for _ in range(9):
+        page.click("#forward")
+    assert words.last.inner_text() == "gekauft"  # its full stop comes next
+    rising = page.locator("#rising .bar-row")
+    assert rising.count() == 3 and rising.first.get_attribute("class") == "bar-row chosen"
+    assert rising.first.locator(".bar-label").text_content() == "."
+    new = page.locator("#arc-lines .new").evaluate_all("all => all.map((e) => e.dataset.target)")
+    assert set(new) == {"8"}
+    page.click("#last")
+    assert words.last.inner_text() == "gekauft." and rising.count() == 0
+
+
+def test_small_maps_show_what_silencing_them_costs(fresh_page, start_engine, shipped_packs):
+    page = fresh_page
+    page.wait_for_selector("#losses:has-text('Dark frames')")
+    engine = start_engine(shipped_packs["en-de"])
+    found = engine("translate", {"text": FIRST, "search": "beam"})
+    request = {"text": FIRST, "prefix": found["ids"]}
+    usual = engine("probabilities", request)
+    silent = engine("probabilities", {**request, "silenced": ["cross.3.7"]})
+    loss = sum(math.log(a / b) for a, b in zip(usual, silent, strict=True)) / 9
+    page.click("[data-layer='3'][data-head='7']")
+    assert page.text_content("#loss").startswith(f"Silencing it costs {loss:.3f} a word: ")
+    page.check("#click-silences")
+    page.click("[data-layer='3'][data-head='6']")
+    page.wait_for_selector("[data-layer='3'][data-head='6'].silenced")
+
+
+def test_heads_are_silenced_until_the_translation_breaks(fresh_page):
+    page, said = fresh_page, translation(fresh_page)
+    page.click("#until-broken")
+    page.wait_for_selector("#notice-text mark", timeout=60_000)
+    ready(page)
+    assert translation(page) != said
+    assert f"Without: “{said}”" in page.text_content("#notice-text")
+    assert 1 < page.locator("#heads .silenced").count() < 32

@@ -2,7 +2,7 @@ import { TokenStrips } from "../../../attention_maps/browser/chips.js";
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 import { weightsOf } from "../../../attention_maps/browser/scores.js";
 import { largest, listing } from "../../../attention_maps/browser/sentences.js";
-import { entriesOf } from "../../../attention_maps/browser/tokens.js";
+import { entriesOf, writeWord } from "../../../attention_maps/browser/tokens.js";
 import { Session } from "./session.js";
 
 const THICKEST = 9; // pixels of an arc of weight 1
@@ -48,12 +48,13 @@ export class ArcsView {
           if (side === "target") this.onChoose(currentTarget, entry.positions[0]);
         };
         return {
-          class: side === "target" && this.isLater(entry) && "later",
+          class: side === "target" && this.timeOf(entry),
           "aria-haspopup": side === "target" && "dialog",
           pointerenter: point, focus: point, click, pointerleave: leave, blur: leave,
         };
       });
     }
+    this.hideUnsaid();
     byId("arcs-source").textContent = this.describeHeads();
     this.point(null, null);
     this.drawArcs();
@@ -65,26 +66,46 @@ export class ArcsView {
     return rows !== null && positions[0] >= rows;
   }
 
+  /** A word's class: whether the player says it later, or has just said a part of it. */
+  timeOf(entry) {
+    return this.isLater(entry) ? "later" : entry.positions.includes(this.session.rows - 1) && "new";
+  }
+
+  /** Hides the tokens of the newest word that are not said yet. */
+  hideUnsaid() {
+    const { rows, result: { maps: { cross: { queries } } } } = this.session;
+    const index = this.words.target.findIndex(({ positions }) =>
+      positions[0] < rows && positions.at(-1) >= rows);
+    if (rows === null || index < 0) return;
+    const { label, positions } = this.words.target[index];
+    const said = writeWord(positions.filter((each) => each < rows).map((each) => queries[each]));
+    fill(byId("arc-target").children[index], said,
+      element("span", { class: "later" }, label.slice(said.length)));
+  }
+
   /** Draws the arcs where the words are now. */
   drawArcs() {
     const svg = byId("arc-lines");
-    const frame = svg.getBoundingClientRect();
     const [sources, targets] = ["arc-source", "arc-target"].map((id) =>
-      Array.from(byId(id).children, (word) => word.getBoundingClientRect()));
+      Array.from(byId(id).children, (word) => {
+        const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = word; // even while it moves
+        return { x: offsetLeft + offsetWidth / 2, top: offsetTop, bottom: offsetTop + offsetHeight };
+      }));
     const paths = this.weights.flatMap((row, t) => (this.isLater(this.words.target[t]) ? [] : row
       .map((weight, s) => {
         if (weight < THINNEST) return null;
-        const [from, to] = [targets[t], sources[s]];
-        const [x1, x2] = [from, to].map(({ left, width }) => left + width / 2 - frame.left);
-        const [y1, y2] = [from.top - frame.top, to.bottom - frame.top];
+        const { x: x1, top: y1, bottom } = targets[t];
+        const { x: x2, bottom: y2, top } = sources[s];
         const middle = (y1 + y2) / 2;
         const arc = element("svg:path", {
           d: `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`,
           "stroke-width": (weight * THICKEST).toFixed(2),
+          pathLength: 1,
         });
         const share = (x, y) => element("svg:text", { x, y }, weight.toFixed(2));
-        return element("svg:g", { "data-source": s, "data-target": t }, arc,
-          share(x2, to.top - frame.top - ABOVE), share(x1, from.bottom - frame.top + BELOW));
+        const isNew = this.words.target[t].positions.includes(this.session.rows - 1);
+        return element("svg:g", { "data-source": s, "data-target": t, class: isNew && "new" }, arc,
+          share(x2, top - ABOVE), share(x1, bottom + BELOW));
       }))).filter(Boolean);
     fill(svg, ...paths);
     this.lightArcs();

@@ -15,7 +15,7 @@ export function bar(label, share, { key, chosen = false, before = null, click })
   track.style.setProperty("--before", String(before ?? 0));
   return element(click ? "button" : "div", {
     ...(click ? { type: "button", "aria-pressed": String(chosen), click } : {}),
-    class: "bar-row", "data-key": key,
+    class: chosen ? "bar-row chosen" : "bar-row", "data-key": key,
   }, element("span", { class: "bar-label" }, label), track,
     element("span", { class: "bar-number" }, share.toFixed(3)));
 }

@@ -15,7 +15,7 @@ import { Panels } from "./panels.js";
 import { Player } from "./player.js";
 import { showNotice, showTokens } from "./sentence_view.js";
 import { Session } from "./session.js";
-import { headsOf, showSilence } from "./silence_view.js";
+import { Silence } from "./silence_view.js";
 import { TextInput } from "./text_input.js";
 import { Updates } from "./updates.js";
 import { Way } from "./way_view.js";
@@ -44,8 +44,9 @@ const cell = new CellPanel(engine, session);
 const view = new AttentionView({
   onPoint: (lit) => strips.light(lit),
   onOpen: (place) => cell.open(place),
-  onDraw: () => showSilence(session, view),
+  onDraw: () => silence.draw(),
 });
+const silence = new Silence(panels, session, view, refresh);
 const models = new Models({
   listed: data.models, packs: data.packs, kernel: data.kernel,
   plain: new URLSearchParams(location.search).has("plain"),
@@ -157,12 +158,6 @@ byId("unforce").addEventListener("click", () => {
   session.prefix = [];
   refresh();
 });
-for (const which of /** @type {const} */ (["head", "layer"])) {
-  byId(`silence-${which}`).addEventListener("click", () => {
-    session.toggleHeads(headsOf(view)[which]);
-    refresh();
-  });
-}
 byId("restore").addEventListener("click", () => {
   session.restore();
   refresh();

@@ -1,8 +1,10 @@
-import { byId } from "../../../attention_maps/browser/dom.js";
+import { byId, fill } from "../../../attention_maps/browser/dom.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
+import { bar } from "./bars.js";
 import { Session } from "./session.js";
 
-const STEP_TIME = 650; // milliseconds per token
+const STEP_TIME = 1000; // milliseconds per token
+const RISING = 3; // candidates of the next token
 
 /** Plays the translation token by token, as the decoder produces it. */
 export class Player {
@@ -46,6 +48,8 @@ export class Player {
     const { rows, result, model } = this.session;
     byId("first").disabled = byId("back").disabled = rows === 0;
     byId("last").disabled = byId("forward").disabled = rows === null;
+    byId("arcs").classList.toggle("playing", rows !== null);
+    fill(byId("rising"), ...(rows === null ? [] : candidatesOf(result, rows)));
     if (rows === null) {
       byId("step").textContent = "";
       return;
@@ -57,4 +61,18 @@ export class Player {
     byId("step").textContent =
       `${rows} of ${result.next.length}: ${said}, cache ${kilobytes.toFixed(0)} KB`;
   }
+}
+
+/**
+ * The likeliest tokens at a position, and the one that is chosen there.
+ *
+ * @param {import("./session.js").Result} result
+ * @param {number} position
+ */
+function candidatesOf({ next, ids }, position) {
+  const listed = next[position];
+  const chosen = listed.findIndex(({ id }) => id === ids[position]);
+  const ranks = [0, 1, Math.max(chosen, RISING - 1)];
+  return ranks.map((rank) => listed[rank]).filter(Boolean).map(({ id, token, probability }, i) =>
+    bar(writeWord([token]), probability, { key: `rising-${i}`, chosen: id === ids[position] }));
 }

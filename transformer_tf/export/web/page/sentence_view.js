@@ -1,6 +1,6 @@
 /** The tokens of the sentence and its translation, and what was changed. */
 
-import { byId } from "../../../attention_maps/browser/dom.js";
+import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 import { entriesOf } from "../../../attention_maps/browser/tokens.js";
 import { Session } from "./session.js";
 
@@ -70,16 +70,28 @@ export function showNotice(session) {
   if (padding) parts.push(`${count(padding, "padding token")} added`);
   if (!positions) parts.push("no positions");
   if (prefix.length) parts.push(`token ${prefix.length} chosen by hand`);
-  if (future) parts.push("no causal mask (for the bars in Masks; a search has no future to see)");
-  const before = !unchanged ? "" : unchanged.text === result.text
-    ? " The translation stays the same."
-    : ` Now: “${result.text}” Without: “${unchanged.text}”`;
+  if (future) parts.push("no causal mask (for the bars below “Masks”; a search has no future to see)");
+  const before = !unchanged ? [] : unchanged.text === result.text
+    ? [" The translation stays the same."]
+    : [" Now: “", ...markNew(result.text, unchanged.text), `” Without: “${unchanged.text}”`];
   const notice = byId("notice");
   const appears = notice.hidden && parts.length > 0;
   notice.hidden = !parts.length;
-  byId("notice-text").textContent = `${parts.join(", ")}.${before}`;
+  fill(byId("notice-text"), `${parts.join(", ")}.`, ...before);
   if (!appears) return;
   // Not over the control that was used, which may be used again.
   const { bottom } = document.activeElement.getBoundingClientRect();
   notice.classList.toggle("above", bottom > innerHeight - notice.offsetHeight);
+}
+
+/**
+ * A text with marks on the words that another one lacks.
+ *
+ * @param {string} text
+ * @param {string} other
+ */
+function markNew(text, other) {
+  const known = other.split(" ");
+  return text.split(" ").flatMap((word) => [" ", known.includes(word) ? word : element("mark", {}, word)])
+    .slice(1);
 }
