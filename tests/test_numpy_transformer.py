@@ -10,7 +10,7 @@ from transformer_tf.numpy_transformer import (
     position_table,
     product,
 )
-from transformer_tf.weights import read_weights
+from transformer_tf.weights import read_weights, weight_shapes
 
 KINDS = {
     "the paper's": {},
@@ -28,7 +28,7 @@ KINDS = {
 def to_numpy(model, folder):
     """The same model without Keras, by way of a file."""
     model.save_weights(folder / "model.weights.h5")
-    weights = read_weights(folder / "model.weights.h5")
+    weights = read_weights(folder / "model.weights.h5", weight_shapes(**model.get_config()))
     return NumpyTransformer(weights, model.num_heads, model.pre_norm, model.pad_id)
 
 

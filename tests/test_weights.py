@@ -1,24 +1,44 @@
 """Weights without Keras."""
 
+import re
+import shutil
+from pathlib import Path
+
 import h5py
 import keras
 import numpy as np
 import pytest
 
-from tests.conftest import make_model
+from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.checkpoint_export import halve
-from transformer_tf.weights import model_weights, read_weights
+from transformer_tf.weights import check_weights, model_weights, read_weights, weight_shapes
+
+SIZES = {
+    "num_layers": 12,
+    "d_model": 6,
+    "d_ff": 17,
+    "source_vocab_size": SOURCE_VOCAB,
+    "target_vocab_size": TARGET_VOCAB,
+}
+SHAPES = weight_shapes(**SIZES)
+BIAS = "layers/dense/vars/1"
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model.weights.h5"
+    make_model(num_layers=12).save_weights(path)
+    return path
 
 
 @pytest.fixture
-def file(tmp_path):
-    make_model(num_layers=12).save_weights(tmp_path / "model.weights.h5")
-    return tmp_path / "model.weights.h5"
+def file(saved, tmp_path):
+    return shutil.copyfile(saved, tmp_path / saved.name)
 
 
 def test_names_are_those_of_the_layers(file):
-    weights = read_weights(file)
+    weights = read_weights(file, SHAPES)
     assert set(weights) == {
         "source_embedding", "target_embedding", "encoder", "decoder", "output_projection"
     }  # fmt: skip
@@ -32,11 +52,14 @@ def test_names_are_those_of_the_layers(file):
     assert bias.shape == (17,)
 
 
-@pytest.mark.parametrize("changes", [{}, {"pre_norm": True, "position": "learned"}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{}, {"pre_norm": True, "position": "learned", "max_length": 40}], ids=str
+)
 def test_the_weights_of_a_model_are_those_of_its_file(tmp_path, changes):
     model = make_model(num_layers=12, dtype="mixed_bfloat16", **changes)
     model.save_weights(tmp_path / "model.weights.h5")
-    expected = read_weights(tmp_path / "model.weights.h5")
+    shapes = weight_shapes(**model.get_config())
+    expected = read_weights(tmp_path / "model.weights.h5", shapes)
     found = model_weights(model)
     keras.tree.assert_same_structure(found, expected)
     for ours, theirs in zip(keras.tree.flatten(found), keras.tree.flatten(expected), strict=True):
@@ -45,7 +68,7 @@ def test_the_weights_of_a_model_are_those_of_its_file(tmp_path, changes):
 
 def test_halved_weights_are_read_in_float32(file):
     halve(file)
-    array = read_weights(file)["source_embedding"][0]
+    array = read_weights(file, SHAPES)["source_embedding"][0]
     assert array.dtype == np.float32
     np.testing.assert_array_equal(array, array.astype("float16"))
 
@@ -53,19 +76,66 @@ def test_halved_weights_are_read_in_float32(file):
 def test_damaged_files_are_an_error(file):
     file.write_bytes(file.read_bytes()[:5000])
     with pytest.raises(CheckpointError, match=file.name):
-        read_weights(file)
+        read_weights(file, SHAPES)
 
 
-@pytest.mark.parametrize("name", ["dense/vars/0", "numbers"])
-def test_the_weights_of_another_model_are_an_error(tmp_path, name):
-    with h5py.File(tmp_path / "other.h5", "w") as other:
-        other[name] = np.ones(3)
-    with pytest.raises(CheckpointError, match="other.h5"):
-        read_weights(tmp_path / "other.h5")
+def store_elsewhere(file, shape, kind):
+    """Makes the file read its bias from another file, whose content is not its own."""
+    Path(file.filename).with_name("secret").write_bytes(b"\0\0\x80?" * 100)
+    if kind == "external":
+        file.create_dataset(BIAS, shape, "float32", external=[("secret", 0, 400)])
+    elif kind == "virtual":
+        layout = h5py.VirtualLayout(shape, "float32")
+        layout[:] = h5py.VirtualSource("other.h5", "numbers", shape)
+        file.create_virtual_dataset(BIAS, layout)
+    elif kind == "external link":
+        file[BIAS] = h5py.ExternalLink("other.h5", "numbers")
+    elif kind == "soft link":
+        file[BIAS] = h5py.SoftLink("/decoder/norm/vars/0")
+    elif kind == "never written":
+        file.create_dataset(BIAS, shape, "float32")
+    elif kind == "compressed":
+        file.create_dataset(BIAS, data=np.zeros(shape, "float32"), compression="gzip")
+    else:
+        file[BIAS] = np.zeros(shape, kind)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["external", "virtual", "external link", "soft link", "never written", "compressed"]
+    + ["int32", "float64", "S4", "bool"],
+)
+def test_weights_are_numbers_in_the_file_itself(file, kind):
+    with h5py.File(file.with_name("other.h5"), "w") as other:
+        other["numbers"] = np.ones(TARGET_VOCAB, "float32")
+    with h5py.File(file, "a") as weights:
+        shape = weights[BIAS].shape
+        del weights[BIAS]
+        store_elsewhere(weights, shape, kind)
+    for read in (read_weights, check_weights):  # the second guards Keras's reader
+        with pytest.raises(CheckpointError, match=BIAS):
+            read(file, SHAPES)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"num_layers": 11}, "layer_11"),
+        ({"num_layers": 13}, "layer_12"),
+        ({"num_decoder_layers": 3}, "decoder_layer_10"),
+        ({"pre_norm": True}, "decoder/norm/vars/0 is missing"),
+        ({"tie_embeddings": "target"}, "layers/dense/vars/0 is not part"),
+        ({"d_ff": 19}, "(6, 17) instead of (6, 19)"),
+        ({"d_model": 10**9}, "instead of"),
+    ],
+)
+def test_an_array_of_another_model_is_named(file, changes, named):
+    with pytest.raises(CheckpointError, match=re.escape(named)):
+        read_weights(file, weight_shapes(**{**SIZES, **changes}))
 
 
 def test_weights_that_are_not_finite_are_an_error(file):
     with h5py.File(file, "a") as weights:
         weights["layers/dense/vars/1"][3] = np.nan
     with pytest.raises(CheckpointError, match=file.name):
-        read_weights(file)
+        read_weights(file, SHAPES)

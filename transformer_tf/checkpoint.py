@@ -16,7 +16,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFErr
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.files import atomic_write
-from transformer_tf.weights import read_weights
+from transformer_tf.weights import check_weights, read_weights, weight_shapes
 
 if TYPE_CHECKING:  # importing the backend takes seconds
     from transformer_tf.transformer import Transformer
@@ -52,15 +52,22 @@ def build_model(
     from transformer_tf.transformer import Transformer
 
     model = Transformer(
-        **dataclasses.asdict(config.model),
-        max_length=config.data.max_length + 2,  # start and end
-        source_vocab_size=source.vocab_size,
-        target_vocab_size=target.vocab_size,
+        **model_arguments(config, source, target),
         dtype=precision or config.training.precision,
         name="transformer",
     )
     model.build()
     return model
+
+
+def model_arguments(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, Any]:
+    """Returns the sizes and options of a model, as `Transformer` and `weight_shapes` take them."""
+    return {
+        **dataclasses.asdict(config.model),
+        "max_length": config.data.max_length + 2,  # start and end
+        "source_vocab_size": source.vocab_size,
+        "target_vocab_size": target.vocab_size,
+    }
 
 
 def save_checkpoint(folder: Path, config: Config, source: Tokenizer, target: Tokenizer) -> None:
@@ -169,30 +176,10 @@ def load_numpy_model(
         CheckpointError: If the file is damaged or belongs to a model of another shape, or if a
             weight is NaN or infinite.
     """
-    settings = config.model
-    arrays = read_weights(weights)
-    try:
-        model = NumpyTransformer(arrays, settings.num_heads, settings.pre_norm)
-        found = (
-            model.source_embedding[0].shape,
-            model.target_embedding[0].shape,
-            len(model.encoder["layers"]),
-            len(model.decoder["layers"]),
-        )
-    except KeyError as error:
-        raise CheckpointError(f"{weights} has no weights for the layer {error}") from error
-    expected = (
-        (source.vocab_size, settings.d_model),
-        (target.vocab_size, settings.d_model),
-        settings.num_layers,
-        settings.num_decoder_layers or settings.num_layers,
+    shapes = weight_shapes(**model_arguments(config, source, target))
+    return NumpyTransformer(
+        read_weights(weights, shapes), config.model.num_heads, config.model.pre_norm
     )
-    if found != expected:
-        raise CheckpointError(
-            f"{weights} is damaged or belongs to another model: its embedding shapes and numbers "
-            f"of layers are {found} instead of {expected}"
-        )
-    return model
 
 
 def load_weights(model: Transformer, path: Path) -> None:
@@ -202,6 +189,7 @@ def load_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If the file is damaged or belongs to a model of another shape, or if a
             weight is NaN or infinite.
     """
+    check_weights(path, weight_shapes(**model.get_config()))
     try:
         model.load_weights(path)
     except (OSError, ValueError, KeyError, RuntimeError) as error:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transformer_tf.catalog import CONFIG_FILE
 from transformer_tf.errors import CheckpointError, one_line
+
+if TYPE_CHECKING:
+    import h5py
 
 # Keras stores the model's own layers under their numbered class names.
 ROOT_NAMES = {
@@ -17,11 +23,78 @@ ROOT_NAMES = {
 }
 
 
-def read_weights(path: Path) -> dict[str, Any]:
+def weight_shapes(
+    *,
+    num_layers: int,
+    d_model: int,
+    d_ff: int,
+    source_vocab_size: int,
+    target_vocab_size: int,
+    num_decoder_layers: int | None = None,
+    pre_norm: bool = False,
+    tie_embeddings: str = "none",
+    position: str = "sinusoidal",
+    max_length: int = 512,
+    **_: Any,
+) -> dict[str, tuple[int, ...]]:
+    """Lists the arrays of a `.weights.h5` file.
+
+    The arguments are those of `transformer_tf.transformer.Transformer`.
+
+    Returns:
+        The shape of each array by its name in the file.
+    """
+    shapes: dict[str, tuple[int, ...]] = {}
+
+    def add(layer: str, *arrays: tuple[int, ...]) -> None:
+        shapes.update({f"{layer}/vars/{i}": shape for i, shape in enumerate(arrays)})
+
+    def add_dense(layer: str, inputs: int, outputs: int) -> None:
+        add(layer, (inputs, outputs), (outputs,))
+
+    learned = [(max_length, d_model)] if position == "learned" else []
+    add("layers/positional_embedding", (source_vocab_size, d_model), *learned)
+    if tie_embeddings != "all":
+        add("layers/positional_embedding_1", (target_vocab_size, d_model), *learned)
+    if tie_embeddings == "none":
+        add_dense("layers/dense", d_model, target_vocab_size)
+    sub_layers = {"encoder": ["self_attention"], "decoder": ["self_attention", "cross_attention"]}
+    counts = {"encoder": num_layers, "decoder": num_decoder_layers or num_layers}
+    for stack, attentions in sub_layers.items():
+        for number in range(counts[stack]):
+            layer = f"{stack}/layers/{stack}_layer" + (f"_{number}" if number else "")
+            for attention in attentions:
+                for projection in ("query", "key", "value", "output"):
+                    add_dense(f"{layer}/{attention}/{projection}_projection", d_model, d_model)
+            add_dense(f"{layer}/feed_forward/hidden", d_model, d_ff)
+            add_dense(f"{layer}/feed_forward/output_projection", d_ff, d_model)
+            for sub_layer in (*attentions, "feed_forward"):
+                add(f"{layer}/{sub_layer}_norm", (d_model,), (d_model,))
+        if pre_norm:
+            add(f"{stack}/norm", (d_model,), (d_model,))
+    return shapes
+
+
+def check_weights(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Checks the arrays of a `.weights.h5` file before they are read.
+
+    The file must have these arrays and no others, of float16 or float32 numbers that are stored in
+    the file itself. HDF5 could also take them from any other file, or expand a small file to fill
+    the memory.
+
+    Raises:
+        CheckpointError: Otherwise, with the name of an array.
+    """
+    with _open(path) as file:
+        _check(path, file, shapes)
+
+
+def read_weights(path: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
     """Reads a `.weights.h5` file.
 
     Args:
         path: The file, with float16 or float32 weights.
+        shapes: The expected arrays, from `weight_shapes`.
 
     Returns:
         Nested dictionaries of layer names, with a list of layers for each stack. Each layer with
@@ -32,26 +105,57 @@ def read_weights(path: Path) -> dict[str, Any]:
         CheckpointError: If the file is damaged or of another model, or has weights that are NaN or
             infinite.
     """
+    with _open(path) as file:
+        datasets = _check(path, file, shapes)
+        arrays = {name: item[()].astype("float32") for name, item in datasets.items()}
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
+    return _nested(arrays)
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[h5py.File]:
     import h5py
-
-    arrays: dict[str, np.ndarray] = {}
-
-    def read(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            arrays[name] = item[()].astype("float32")
 
     try:
         with h5py.File(path) as file:
-            file.visititems(read)
-    except (OSError, RuntimeError) as error:
-        reason = one_line(error)
-        raise CheckpointError(f"{path} is damaged: {reason[:150]}") from error
-    if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
-    try:
-        return _nested(arrays)
-    except (KeyError, ValueError, IndexError) as error:
-        raise CheckpointError(f"{path} does not have the weights of a Transformer") from error
+            yield file
+    except CheckpointError:
+        raise
+    except Exception as error:  # HDF5 raises errors of many types for a damaged file
+        raise CheckpointError(f"{path} is damaged: {one_line(error)[:150]}") from error
+
+
+def _check(
+    path: Path, file: h5py.File, shapes: dict[str, tuple[int, ...]]
+) -> dict[str, h5py.Dataset]:
+    """Checks the arrays, and returns them by name."""
+    found: dict[str, h5py.Dataset] = {}
+
+    def collect(name: str, item: Any) -> None:
+        if hasattr(item, "shape"):  # a group has none
+            found[name] = item
+
+    file.visititems(collect)  # follows no link into another file
+    if differing := sorted(shapes.keys() ^ found.keys()):
+        reason = "is missing" if differing[0] in shapes else "is not part of the model"
+        raise CheckpointError(f"{path} does not fit its {CONFIG_FILE}: {differing[0]} {reason}")
+    for name, item in found.items():
+        if item.shape != shapes[name]:
+            raise CheckpointError(
+                f"{path} does not fit its {CONFIG_FILE}: {name} has shape {item.shape} instead of "
+                f"{shapes[name]}"
+            )
+        filters = item.id.get_create_plist().get_nfilters()
+        # External and virtual arrays, and holes that would read as zeros, take no space.
+        is_stored = item.external is None and item.id.get_storage_size() == item.nbytes
+        if item.dtype not in ("float16", "float32") or filters or not is_stored:
+            raise CheckpointError(
+                f"{path}: {name} must be uncompressed float16 or float32 numbers in the file itself"
+            )
+    if sum(item.nbytes for item in found.values()) > path.stat().st_size:
+        raise CheckpointError(f"{path} is damaged: it is smaller than its arrays")
+    return found
 
 
 def model_weights(model: Any) -> dict[str, Any]:

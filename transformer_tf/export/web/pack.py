@@ -23,13 +23,13 @@ import numpy as np
 import numpy.typing as npt
 from sentencepiece import sentencepiece_model_pb2
 
-from transformer_tf.checkpoint import load_numpy_model, open_checkpoint
+from transformer_tf.checkpoint import model_arguments, open_checkpoint
 from transformer_tf.config import Config
 from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
 from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
-from transformer_tf.weights import read_weights
+from transformer_tf.weights import read_weights, weight_shapes
 
 Quantization = Literal["int8", "float16"]
 
@@ -56,8 +56,7 @@ def pack_checkpoint(folder: Path, quantization: Quantization = "int8") -> bytes:
             tokenizer.
     """
     config, path, source, target = open_checkpoint(folder)
-    load_numpy_model(config, path, source, target)  # checks the shapes
-    weights = read_weights(path)
+    weights = read_weights(path, weight_shapes(**model_arguments(config, source, target)))
     tensors: dict[str, npt.NDArray[Any]] = {}
     for name, value in _named(weights):
         tensors.update(_pack_tensor(name, value, quantization))
