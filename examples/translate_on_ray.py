@@ -14,10 +14,10 @@ from pathlib import Path
 import ray
 
 from transformer_tf import Translator
+from transformer_tf.catalog import find_checkpoint
 from transformer_tf.utils.lines import read_lines, write_lines
 
 LINES_PER_BLOCK = 1024  # a worker takes a block at a time
-CHECKPOINT = Path(__file__).resolve().parents[1] / "checkpoints" / "en-de"
 
 
 class TranslateLines:
@@ -35,14 +35,14 @@ class TranslateLines:
         return {"translation": self.translator.translate(batch["item"].tolist())}
 
 
-def translate_file(source, target, checkpoint=CHECKPOINT, workers=2):
+def translate_file(source, target, checkpoint="en-de", workers=2):
     """Translates the lines of a file, in their order."""
     ray.data.DataContext.get_current().execution_options.preserve_order = True
     lines = read_lines(Path(source))
     blocks = max(-(-len(lines) // LINES_PER_BLOCK), workers)
     translated = ray.data.from_items(lines, override_num_blocks=blocks).map_batches(
         TranslateLines,
-        fn_constructor_args=[str(Path(checkpoint).resolve())],
+        fn_constructor_args=[str(find_checkpoint(checkpoint).resolve())],
         concurrency=workers,
         num_cpus=1,
         batch_size=LINES_PER_BLOCK,
@@ -56,7 +56,7 @@ def main():
     )
     parser.add_argument("source", metavar="INPUT", help="a sentence on each line")
     parser.add_argument("target", metavar="OUTPUT", help="its translation on each line")
-    parser.add_argument("--checkpoint", metavar="DIR", default=CHECKPOINT)
+    parser.add_argument("--checkpoint", metavar="NAME", default="en-de")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="number of processes")
     translate_file(**vars(parser.parse_args()))
 

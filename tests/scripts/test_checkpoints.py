@@ -2,13 +2,16 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from transformer_tf import Translator
-from transformer_tf.catalog import available, find_checkpoint, find_pair
+from transformer_tf.catalog import available, entries_in, find_checkpoint, find_pair
 from transformer_tf.commands.checkpoints import newest_run, translator_table
 from transformer_tf.errors import CheckpointError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def add(checkpoint, library, name, languages):
@@ -54,6 +57,12 @@ def test_every_name_is_listed_and_loads(library):
         assert find_checkpoint(name) == entry.folder
         (line,) = [each for each in translator_table().splitlines() if each.startswith(name)]
         assert line.endswith(str(entry.folder))
+
+
+def test_the_listed_scores_are_those_of_the_readme():
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for entry in entries_in(ROOT / "checkpoints"):
+        assert f"(checkpoints/{entry.name}/MODEL_CARD.md) | {entry.bleu:.1f} |" in readme
 
 
 def test_a_pair_of_languages(checkpoint, library, monkeypatch):

@@ -1,11 +1,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from transformer_tf.errors import DataError
-from transformer_tf.utils.startup import run_command
+from transformer_tf.utils.startup import command_line, run_command
 
 
 def raising(error):
@@ -32,6 +33,20 @@ def test_other_ends_of_a_command():
     assert run_command(lambda: None) == 0
     with pytest.raises(ZeroDivisionError):
         run_command(raising(ZeroDivisionError()))
+
+
+@pytest.mark.parametrize(
+    ("called", "named"),
+    [
+        ("../scripts/translate.py", "python ../scripts/train.py"),
+        ("/usr/bin/transformer-tf-translate", "transformer-tf-train"),
+        ("", "transformer-tf-train"),
+    ],
+)
+def test_how_another_command_is_called(monkeypatch, called, named):
+    monkeypatch.chdir(Path(__file__).parents[1])
+    monkeypatch.setattr(sys, "argv", [called])
+    assert command_line("train") == named
 
 
 def run_python(code):
