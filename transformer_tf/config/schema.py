@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -26,7 +27,25 @@ Files = Annotated[
     tuple[str, ...],
     Meta(min_length=1, max_length=2, description='["pairs.tsv"] or ["lines.en", "lines.de"]'),
 ]
+Columns = Annotated[
+    tuple[int | str, int | str],
+    Meta(description="two numbers or names, such as [2, 3] or [english, german]"),
+]
 Tag = Annotated[str, Meta(pattern="^[A-Za-z0-9]*$", description="letters and digits, such as bt")]
+
+
+def _in_list(value: Any) -> Any:
+    """Returns a text in a list, and any other value as it is."""
+    return [value] if isinstance(value, str) else value
+
+
+def _mix_entry(entry: Any) -> Any:
+    """Returns an entry of `data.mix` with the list of its files."""
+    if isinstance(entry, str):
+        return {"files": [entry]}
+    if isinstance(entry, Mapping) and "files" in entry:
+        return {**entry, "files": _in_list(entry["files"])}
+    return entry
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +53,7 @@ class MixConfig(Section, name="data.mix"):
     """Further training pairs."""
 
     files: Files = key(
-        dataclasses.MISSING, "`[FILE]` or `[SOURCE, TARGET]`, like an entry of `data.files`."
+        dataclasses.MISSING, "`FILE` or `[SOURCE, TARGET]`, like an entry of `data.files`."
     )
     weight: Annotated[float, Meta(gt=0, le=100)] = key(
         1.0, "How often an epoch shows each pair; 0.5 shows it in every second epoch."
@@ -43,6 +62,7 @@ class MixConfig(Section, name="data.mix"):
         "", "A source token in front of these pairs, such as `bt` for back-translations."
     )
     swap: bool = key(False, "Whether the target comes first in the files.")
+    columns: Columns | None = key(None, "The columns to read, like `data.columns`.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,9 +76,9 @@ class DataConfig(Section, name="data"):
     )
     files: tuple[Files, ...] = key(
         (),
-        "The training pairs; implies `corpus: files`. A list of `[FILE]` (lines of source, tab, "
-        "target; .csv) and `[SOURCE, TARGET]` (two files with a sentence per line). Plain, "
-        ".gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.",
+        "The training pairs; implies `corpus: files`. A file, or a list of `FILE` (a table with "
+        "tabs, semicolons or commas) and `[SOURCE, TARGET]` (two files with a sentence per line). "
+        "Plain, .gz, .bz2, .xz, or a member of an archive, written ARCHIVE/MEMBER.",
     )
     validation_files: tuple[Files, ...] = key(
         (), "The validation pairs; by default the corpus's own, or a random sample."
@@ -69,16 +89,22 @@ class DataConfig(Section, name="data"):
     swap: bool = key(
         False, "Whether the target comes first in `files`, `validation_files` and `test_files`."
     )
+    columns: Columns | None = key(
+        None,
+        "The columns of the source and the target in these files, by number or by their names in "
+        "the first line, such as `[2, 3]` or `[english, german]`; by default the first two.",
+    )
     mix: tuple[MixConfig, ...] = key(
         (),
-        "Further training pairs for any corpus, a list such as `[{files: [a.tsv], weight: 0.5, "
-        "tag: bt}]`. `tag` adds a source token in front.",
+        "Further training pairs for any corpus: a file, or a list such as `[{files: a.tsv, weight: "
+        "0.5, tag: bt}]`. `tag` adds a source token in front.",
     )
     source_language: str = key("en", "Language to translate from, as a two-letter code.")
     target_language: str = key("de", "Language to translate into, as a two-letter code.")
     held_out_size: NonNegativeInt = key(
         2000,
-        "Number of validation pairs, and of test pairs, each if the corpus has none of its own.",
+        "Number of validation pairs, and of test pairs, each if the corpus has none of its own; "
+        "together at most a tenth of the pairs.",
     )
     max_length: PositiveInt = key(
         100, "Training pairs with more sub-words on one side are left out."
@@ -88,6 +114,16 @@ class DataConfig(Section, name="data"):
         "Whether times, money, numbers, dates, names and other values become placeholders that the "
         "model copies, see `transformer_tf.text.placeholders`. Needs a `trained` tokenizer.",
     )
+
+    def __post_init__(self) -> None:
+        """Puts single files into lists, then checks each value."""
+        entry_of = dict.fromkeys(("files", "validation_files", "test_files"), _in_list)
+        for name, convert in {**entry_of, "mix": _mix_entry}.items():
+            entries = _in_list(getattr(self, name))
+            if isinstance(entries, list | tuple):
+                entries = [convert(entry) for entry in entries]
+            object.__setattr__(self, name, entries)  # the section is frozen
+        super().__post_init__()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -329,6 +365,8 @@ class Config:
             raise ConfigError(
                 "data.swap is for data.files, data.validation_files and data.test_files"
             )
+        if data.columns and data.swap:
+            raise ConfigError("data.columns names the source first: leave out data.swap")
         if self.data.corpus == "files" and not self.data.files:
             raise ConfigError(
                 'data.corpus=files needs data.files, such as [["a.tsv"], ["b.en.gz", "b.de.gz"]]'

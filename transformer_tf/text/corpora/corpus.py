@@ -23,6 +23,7 @@ from transformer_tf.utils.lines import read_lines, write_lines
 from transformer_tf.utils.tables import grouped
 
 HELD_OUT = (VALIDATION, TEST)
+MAX_HELD_OUT_SHARE = 0.1  # of a corpus, for the drawn validation and test pairs together
 MAX_EXAMINED = 10_000  # pairs of a source, to guess its languages
 
 
@@ -55,7 +56,6 @@ class Corpus:
         removed: How many pairs each cleaning step removed, in the order of the steps. The sum of
             these counts and the sizes of the splits is the number of pairs that were read.
         sources: The training pairs, counted by source.
-        notes: Columns that seem to be in another language than the configuration says.
     """
 
     train: list[Pair]
@@ -64,7 +64,6 @@ class Corpus:
     test: list[Pair]
     removed: dict[str, int]
     sources: tuple[SourceCount, ...]
-    notes: tuple[str, ...]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -80,14 +79,14 @@ class Corpus:
         }
 
     def table(self) -> str:
-        """Formats a table of the removed pairs, the splits and the sources, and the notes."""
+        """Formats a table of the removed pairs, the splits and the sources."""
         lines = [cleaning.removed_table(self.removed, self.sizes)]
         if len(self.sources) > 1:
             lines.append("training pairs by source, with their weight and tag:")
             for source in self.sources:
                 tag = f" <{source.tag}>" if source.tag else ""
                 lines.append(f"  {source.name}  {grouped(source.pairs)} × {source.weight:g}{tag}")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join(lines)
 
     def save_held_out(self, folder: Path) -> None:
         """Writes the validation and the test pairs, as `validation.tsv` and `test.tsv`.
@@ -129,10 +128,11 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     same split, and pairs that share a sentence with a held-out split are removed from the others.
     The pairs of `data.mix` are training pairs only, under the same rule.
 
-    A split that the corpus lacks is drawn by a hash of the seed and the source sentence.
-    The split of a sentence does not depend on the rest of the corpus: when the corpus grows, old
-    source sentences only move from test to validation to train. A split that comes with the
-    corpus is kept whole. For the phrasebook, `held_out_size` is an upper bound.
+    A split that the corpus lacks is drawn by a hash of the seed and the source sentence. It has
+    `held_out_size` pairs, but the drawn splits together have at most a tenth of all pairs. The
+    split of a sentence does not depend on the rest of the corpus: when a corpus above this limit
+    grows, old source sentences only move from test to validation to train. A split that comes with
+    the corpus is kept whole. For the phrasebook, `held_out_size` is an upper bound.
 
     Args:
         data: What to load.
@@ -143,8 +143,8 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
 
     Raises:
         DataError: If the corpus or a language is unknown, or the corpus is unavailable, damaged,
-            malformed, or too small for the requested sizes, or if the columns of some pairs
-            seem to be swapped. The message is one line that says what to do.
+            malformed or too small, or if the columns of some pairs seem to be swapped or in another
+            language. The message is one line that says what to do.
     """
     removed = dict.fromkeys(cleaning.PAIR_STEPS, 0)
     sources = list_sources(data, removed)
@@ -157,12 +157,12 @@ def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     members = splitter.members
     train_source = source_of[members[TRAIN]]
     splits = {name: [pairs[index] for index in members[name]] for name in SPLITS}
+    _check_languages(splits, sources, train_source, data)
     return Corpus(
         **splits,
         weights=np.array([source.weight for source in sources], dtype=np.float32)[train_source],
         removed=removed,
         sources=_count_sources(sources, train_source),
-        notes=_check_languages(splits, sources, train_source, data),
     )
 
 
@@ -227,15 +227,18 @@ def _draw_splits(splitter: Splitter, data: DataConfig) -> list[str]:
                 f"data.{name}_files holds no pair with text on both sides; correct it, or "
                 "remove it to draw pairs from the training files."
             )
-    wanted = len(drawn) * data.held_out_size
-    if splitter.num_drawable < 2 * wanted:
+    count = splitter.num_drawable
+    size = min(data.held_out_size, max(int(MAX_HELD_OUT_SHARE * count) // max(len(drawn), 1), 1))
+    if count < 2 * len(drawn) * size:
+        removed = ", ".join(f"{pairs} {step}" for step, pairs in splitter.removed.items() if pairs)
         raise DataError(
-            f"Corpus {data.corpus!r} is too small: {splitter.num_drawable} pairs are left after "
-            f"cleaning, and {wanted} {' and '.join(drawn)} pairs need at least {2 * wanted}; "
-            f"choose fewer, such as data.held_out_size={max(splitter.num_drawable // 10, 1)}."
+            f"Corpus {data.corpus!r} is too small: {count} pairs are left after cleaning"
+            + (f", which removed {removed}" if removed else "")
         )
     for name in (TEST, VALIDATION):
-        if name in drawn or data.corpus == "phrasebook":
+        if name in drawn:
+            splitter.draw(name, size)
+        elif data.corpus == "phrasebook":
             splitter.draw(name, data.held_out_size)
     return drawn
 
@@ -275,7 +278,7 @@ def _check_languages(
     sources: Sequence[Source],
     train_source: np.ndarray,
     data: DataConfig,
-) -> tuple[str, ...]:
+) -> None:
     """Guesses the languages of the held-out pairs and of the training pairs of each source.
 
     Args:
@@ -284,36 +287,47 @@ def _check_languages(
         train_source: The index of the source of each training pair.
         data: The configuration with the two languages.
 
-    Returns:
-        A note for each column that seems to be in another language.
-
     Raises:
-        DataError: If the columns of some pairs seem to be swapped.
+        DataError: If the columns of some pairs seem to be swapped or in another language.
     """
     groups = []
     for index, source in enumerate(sources):
         own = [splits[TRAIN][pair] for pair in np.flatnonzero(train_source == index)]
         groups.append((source.name, own))
     groups += [(f"the {name} pairs", splits[name]) for name in HELD_OUT]
-    expected = data.source_language, data.target_language
-    notes = []
     for name, pairs in groups:
-        examined = pairs[:: len(pairs) // MAX_EXAMINED + 1]
-        found = tuple(
-            guess_language((pair[side] for pair in examined), language)
-            for side, language in enumerate(expected)
+        check_languages(pairs, name, data)
+
+
+def check_languages(pairs: Sequence[Pair], name: str, data: DataConfig) -> None:
+    """Checks that pairs seem to be in the two languages of a configuration.
+
+    Args:
+        pairs: The pairs.
+        name: What they are, for messages.
+        data: The configuration.
+
+    Raises:
+        DataError: If the columns seem to be swapped, or one is in another language.
+    """
+    expected = data.source_language, data.target_language
+    examined = pairs[:: len(pairs) // MAX_EXAMINED + 1]
+    found = tuple(
+        guess_language((pair[side] for pair in examined), language)
+        for side, language in enumerate(expected)
+    )
+    if found == expected[::-1] != expected:
+        raise DataError(
+            f"The columns of {name} seem to be swapped: the source looks like "
+            f"{language_name(found[0])}, the target like {language_name(found[1])}. Add "
+            "data.swap=true (in an entry of data.mix, swap: true), or to translate from "
+            f"{language_name(found[0])}: data.source_language={found[0]} "
+            f"data.target_language={found[1]}"
         )
-        if found == expected[::-1] != expected:
+    for side, guess, language in zip(("source", "target"), found, expected, strict=True):
+        if guess != language:
             raise DataError(
-                f"The columns of {name} seem to be swapped: the source looks like "
-                f"{language_name(found[0])}, the target like {language_name(found[1])}. Exchange "
-                "them with data.swap, or with `swap` in data.mix, or exchange "
-                "data.source_language and data.target_language."
+                f"The {side} of {name} looks like {language_name(guess)}, not "
+                f"{language_name(language)}: choose other columns with data.columns, or add "
+                f"data.{side}_language={guess}"
             )
-        notes += [
-            f"The {side} of {name} looks like {language_name(guess)}, not "
-            f"{language_name(language)}: see data.{side}_language"
-            for side, guess, language in zip(("source", "target"), found, expected, strict=True)
-            if guess != language
-        ]
-    return tuple(notes)

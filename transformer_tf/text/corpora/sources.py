@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from transformer_tf.config import DataConfig
+from transformer_tf.config import DataConfig, MixConfig
 from transformer_tf.errors import DataError, one_line
 from transformer_tf.text.corpora.download import fetch
 from transformer_tf.text.corpora.pair_files import read_pairs
@@ -117,9 +117,9 @@ def list_sources(data: DataConfig, removed: dict[str, int]) -> list[Source]:
         (VALIDATION, data.validation_files),
         (TEST, data.test_files),
     ):
-        sources += [_file_source(entry, split, data, data.swap, removed) for entry in entries]
+        sources += [_file_source(entry, split, data, data, removed) for entry in entries]
     for mix in data.mix:
-        source = _file_source(mix.files, TRAIN, data, mix.swap, removed)
+        source = _file_source(mix.files, TRAIN, data, mix, removed)
         sources.append(dataclasses.replace(source, weight=mix.weight, tag=mix.tag, mixed=True))
     return sources
 
@@ -130,13 +130,19 @@ def data_directory() -> Path:
 
 
 def _file_source(
-    entry: Sequence[str], split: str, data: DataConfig, swap: bool, removed: dict[str, int]
+    entry: Sequence[str],
+    split: str,
+    data: DataConfig,
+    layout: DataConfig | MixConfig,
+    removed: dict[str, int],
 ) -> Source:
     def read() -> Iterator[RawPair]:
         languages = data.source_language, data.target_language
+        if layout.swap:
+            languages = languages[::-1]
         paths = [Path(name).expanduser() for name in entry]
-        for first, second in read_pairs(paths, languages[::-1] if swap else languages, removed):
-            yield RawPair(split, *((second, first) if swap else (first, second)))
+        for pair in read_pairs(paths, languages, removed, layout.columns):
+            yield RawPair(split, *(pair[::-1] if layout.swap else pair))
 
     return Source(Path(entry[0]).name, read)
 

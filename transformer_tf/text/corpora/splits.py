@@ -36,6 +36,7 @@ class Splitter:
 
     Attributes:
         members: The indices of the pairs of each split.
+        removed: The number of pairs that each step has removed.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Splitter:
     ):
         self._pair_hash = pair_hash
         self._hashes = {"source": source_hash, "target": target_hash}
-        self._removed = removed
+        self.removed = removed
         self._mixed = np.zeros(len(split), dtype=bool) if mixed is None else mixed
         self.members = {name: np.flatnonzero(split == code) for code, name in enumerate(SPLITS)}
         self._given = {name for name in SPLITS if len(self.members[name])}
@@ -97,5 +98,5 @@ class Splitter:
             self._keep(name, kept, f"{side} leak ({name})")
 
     def _keep(self, name: str, kept: np.ndarray, step: str) -> None:
-        self._removed[step] = len(self.members[name]) - len(kept)
+        self.removed[step] = len(self.members[name]) - len(kept)
         self.members[name] = kept
