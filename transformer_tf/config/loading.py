@@ -12,11 +12,12 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import yaml
 
-from transformer_tf.catalog import find_checkpoint
-from transformer_tf.config.schema import AlignmentHeads, Config, MixConfig
+from transformer_tf.catalog import find_checkpoint, find_pair
+from transformer_tf.config.schema import AlignmentHeads, Config, DataConfig, MixConfig
 from transformer_tf.config.section import value_types
 from transformer_tf.errors import CheckpointError, ConfigError, one_line
 from transformer_tf.utils.files import atomic_write_bytes, project_folder
+from transformer_tf.utils.languages import language_name
 
 # The keys that may change in a resumed run, besides those of `decoding`. They have no effect on
 # what the model has learned so far.
@@ -105,7 +106,7 @@ def _find_config(path: Path) -> Path:
 
 
 def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
-    """Completes a configuration with the tokenizers, sizes and placeholders of a checkpoint.
+    """Completes a configuration with the tokenizers, sizes and languages of a checkpoint.
 
     Raises:
         ConfigError: If a given value differs from the checkpoint's.
@@ -118,7 +119,10 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
     }
     if saved.model.position == "learned":
         sizes["data.max_length"] = saved.data.max_length
-    config = _make_config({"data.placeholders": saved.data.placeholders, **sizes, **values})
+    kept_data = ("placeholders", "source_language", "target_language")
+    defaults = {f"data.{name}": getattr(saved.data, name) for name in kept_data}
+    config = _make_config({**defaults, **sizes, **values})
+    _check_direction(checkpoint, saved.data, config.data)
     for key, kept in sizes.items():
         section, name = key.split(".")
         given = getattr(getattr(config, section), name)
@@ -128,6 +132,25 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
                 "leave it out"
             )
     return config
+
+
+def _check_direction(checkpoint: Path, saved: DataConfig, data: DataConfig) -> None:
+    """Checks that a checkpoint translates between the languages of a run.
+
+    Raises:
+        ConfigError: If it does not. The message names the translator that does.
+    """
+    directions = [(each.source_language, each.target_language) for each in (saved, data)]
+    if directions[0] == directions[1]:
+        return
+    own, wanted = (
+        f"{language_name(source)} to {language_name(target)}" for source, target in directions
+    )
+    try:
+        advice = f"take training.start_from={find_pair(*directions[1]).name}"
+    except CheckpointError:
+        advice = "there is no translator for these languages to start from"
+    raise ConfigError(f"training.start_from={checkpoint} translates {own}, not {wanted}: {advice}")
 
 
 def load_saved_config(path: Path, overrides: Sequence[str] = ()) -> Config:

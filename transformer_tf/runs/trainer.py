@@ -13,6 +13,7 @@ from typing import Any
 import keras
 from keras.callbacks import Callback
 
+from transformer_tf.catalog import find_pair
 from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
     CONFIG_FILE,
@@ -24,7 +25,13 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.config import Config, save_config
-from transformer_tf.errors import ConfigError, DataError, Interrupted, TrainingDivergedError
+from transformer_tf.errors import (
+    CheckpointError,
+    ConfigError,
+    DataError,
+    Interrupted,
+    TrainingDivergedError,
+)
 from transformer_tf.runs.data import TrainingData, check_held_out
 from transformer_tf.runs.folder import STATE_FILE, FolderLock
 from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
@@ -32,7 +39,7 @@ from transformer_tf.runs.reports import Reporter
 from transformer_tf.runs.state import get_arrays, load_state, save_state, set_arrays
 from transformer_tf.runs.tokenizers import make_tokenizers, resumed_tokenizers
 from transformer_tf.text.corpora.cleaning import Pair
-from transformer_tf.text.corpora.corpus import load_corpus
+from transformer_tf.text.corpora.corpus import Corpus, WrongLanguageError, load_corpus
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.callbacks import (
     LossCheck,
@@ -125,7 +132,7 @@ class Trainer:
         if self.group.is_main:
             self._lock = FolderLock(self.folder, self.resume)
         with self._leaving_no_failed_start():
-            self.corpus = load_corpus(self.config.data, self.config.training.seed)
+            self.corpus = self._load_corpus()
             self._prepare_tokenizers()
             self._prepare_batches()
             self._prepare_model()
@@ -140,6 +147,19 @@ class Trainer:
             self.close()
             if self._lock is not None and not self.resume:
                 self._lock.discard()
+            raise
+
+    def _load_corpus(self) -> Corpus:
+        """Loads the corpus. For pairs in other languages, names the checkpoint to start from."""
+        training = self.config.training
+        try:
+            return load_corpus(self.config.data, training.seed)
+        except WrongLanguageError as error:
+            if training.start_from is None:
+                raise
+            with contextlib.suppress(CheckpointError):  # none for these languages
+                start = find_pair(*error.languages).name
+                raise DataError(f"{error} training.start_from={start}") from error
             raise
 
     def _prepare_tokenizers(self) -> None:

@@ -308,7 +308,7 @@ def test_held_out_pairs_are_written_and_read(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"test.tsv does not hold"):
         load_held_out(tmp_path, "test")
     (tmp_path / "test.tsv").unlink()
-    with pytest.raises(DataError, match=r"Cannot read .*test.tsv"):
+    with pytest.raises(DataError, match="has no test pairs"):
         load_held_out(tmp_path, "test")
 
 

@@ -30,7 +30,7 @@ def test_malformed_csv(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"Hi;Hallo\nGreen;Gr\xfcn\n")
     assert "1 of the 2 lines are malformed: 1 not UTF-8" in error_of(path)
-    path.write_text("a,b" + 200_000 * "x")
+    path.write_text('a,"b\n')
     assert f"{path} is not valid CSV" in error_of(path)
 
 

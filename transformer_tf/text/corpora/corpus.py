@@ -27,6 +27,19 @@ MAX_HELD_OUT_SHARE = 0.1  # of a corpus, for the drawn validation and test pairs
 MAX_EXAMINED = 10_000  # pairs of a source, to guess its languages
 
 
+class WrongLanguageError(DataError):
+    """Pairs seem to be in other languages than configured.
+
+    Args:
+        message: One line that says what to do.
+        languages: The codes of the languages of the source and the target.
+    """
+
+    def __init__(self, message: str, languages: tuple[str, str]):
+        super().__init__(message)
+        self.languages = languages
+
+
 @dataclasses.dataclass(frozen=True)
 class SourceCount:
     """How many training pairs a source has after cleaning.
@@ -288,7 +301,7 @@ def _check_languages(
         data: The configuration with the two languages.
 
     Raises:
-        DataError: If the columns of some pairs seem to be swapped or in another language.
+        WrongLanguageError: If the columns of some pairs seem to be swapped or in another language.
     """
     groups = []
     for index, source in enumerate(sources):
@@ -308,26 +321,22 @@ def check_languages(pairs: Sequence[Pair], name: str, data: DataConfig) -> None:
         data: The configuration.
 
     Raises:
-        DataError: If the columns seem to be swapped, or one is in another language.
+        WrongLanguageError: If the columns seem to be swapped, or one is in another language.
     """
     expected = data.source_language, data.target_language
     examined = pairs[:: len(pairs) // MAX_EXAMINED + 1]
-    found = tuple(
-        guess_language((pair[side] for pair in examined), language)
-        for side, language in enumerate(expected)
+    source, target = found = (
+        guess_language((pair[0] for pair in examined), expected[0]),
+        guess_language((pair[1] for pair in examined), expected[1]),
     )
-    if found == expected[::-1] != expected:
-        raise DataError(
-            f"The columns of {name} seem to be swapped: the source looks like "
-            f"{language_name(found[0])}, the target like {language_name(found[1])}. Add "
-            "data.swap=true (in an entry of data.mix, swap: true), or to translate from "
-            f"{language_name(found[0])}: data.source_language={found[0]} "
-            f"data.target_language={found[1]}"
-        )
-    for side, guess, language in zip(("source", "target"), found, expected, strict=True):
-        if guess != language:
-            raise DataError(
-                f"The {side} of {name} looks like {language_name(guess)}, not "
-                f"{language_name(language)}: choose other columns with data.columns, or add "
-                f"data.{side}_language={guess}"
-            )
+    if found == expected:
+        return
+    advice = f"data.source_language={source} data.target_language={target}"
+    if found == expected[::-1]:
+        advice = f"data.swap=true (in an entry of data.mix swap: true), or {advice}"
+    raise WrongLanguageError(
+        f"The columns of {name} look like {language_name(source)} and {language_name(target)}, not "
+        f"{language_name(expected[0])} and {language_name(expected[1])}: choose other columns, or "
+        f"add {advice}",
+        found,
+    )

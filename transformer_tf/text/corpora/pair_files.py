@@ -20,7 +20,7 @@ from transformer_tf.text.corpora import cleaning
 from transformer_tf.text.corpora.archives import open_text
 from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.normalization import normalize_text
-from transformer_tf.utils.languages import language_name, three_letter_code
+from transformer_tf.utils.languages import language_code
 
 Columns = tuple[int | str, int | str]
 """The source and the target column, by number from 1 or by name."""
@@ -121,7 +121,7 @@ def _read_table(
         chosen, has_header = _find_columns(rows, width, path, languages, columns)
         allowed = {2, 3} if width < 4 else {width}
         everything = itertools.chain(sample, lines)
-        for total, row in enumerate(_split(everything, separator, quoted, path), 1):
+        for total, row in enumerate(_split(everything, separator, quoted, path, strict=True), 1):
             if has_header and total == 1:
                 continue
             if not _was_utf8("".join(row)):
@@ -159,13 +159,15 @@ def _regular_rows(sample: Sequence[str], separator: str) -> int:
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
-def _split(lines: Iterable[str], separator: str, quoted: bool, path: Path) -> Iterator[list[str]]:
-    """Yields the fields of each row."""
+def _split(
+    lines: Iterable[str], separator: str, quoted: bool, path: Path, strict: bool = False
+) -> Iterator[list[str]]:
+    """Yields the fields of each row. If `strict`, quotes that do not match are an error."""
     if not quoted:
         for line in lines:
             yield line.removesuffix("\n").split(separator)
         return
-    reader = csv.reader(lines, delimiter=separator)
+    reader = csv.reader(lines, delimiter=separator, strict=strict)
     try:
         yield from reader
     except csv.Error as error:
@@ -191,15 +193,14 @@ def _find_columns(
         columns: The columns to read, or None.
     """
     header = [normalize_text(column).casefold() for column in rows[0]]
-    names = [
-        {code, three_letter_code(code), language_name(code).casefold(), *others}
-        for code, others in zip(languages, _COLUMN_NAMES, strict=True)
+    found = [
+        [i for i, name in enumerate(header) if name in own or language_code(name) == code]
+        for code, own in zip(map(language_code, languages), _COLUMN_NAMES, strict=True)
     ]
     if columns is not None:
         chosen = [_index(column, header, width, path) for column in columns]
         named = any(isinstance(column, str) for column in columns)
-        return chosen, named or all(header[index] in set().union(*names) for index in chosen)
-    found = [[index for index, name in enumerate(header) if name in own] for own in names]
+        return chosen, named or set(chosen) <= {index for indices in found for index in indices}
     if all(found):
         return [indices[0] for indices in found], True
     if width < 4 and not any(_holds_numbers(rows, index) for index in (0, 1)):
