@@ -18,15 +18,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from transformer_tf.catalog import CONFIG_FILE, check_folder
 from transformer_tf.config import Config, load_saved_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError, one_line
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.files import atomic_write
-from transformer_tf.weights import check_weights, read_weights, weight_shapes
+from transformer_tf.weights import assign_weights, read_weights, weight_shapes
 
 if TYPE_CHECKING:  # importing the backend takes seconds
     from transformer_tf.transformer import Transformer
@@ -189,13 +187,4 @@ def load_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If the file is damaged or belongs to a model of another shape, or if a
             weight is NaN or infinite.
     """
-    check_weights(path, weight_shapes(**model.get_config()))
-    try:
-        model.load_weights(path)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = one_line(error)
-        raise CheckpointError(
-            f"{path} is damaged or belongs to another model: {reason[:150]}"
-        ) from error
-    if not all(np.isfinite(weight).all() for weight in model.get_weights()):
-        raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
+    assign_weights(model, read_weights(path, weight_shapes(**model.get_config())))

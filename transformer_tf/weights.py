@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from transformer_tf.catalog import CONFIG_FILE
 from transformer_tf.errors import CheckpointError, one_line
@@ -21,6 +22,8 @@ ROOT_NAMES = {
     "layers/positional_embedding_1/": "target_embedding/",
     "layers/dense/": "output_projection/",
 }
+SCALE = "_scale"
+"""The ending of the name of an array of scales."""
 
 
 def weight_shapes(
@@ -75,25 +78,15 @@ def weight_shapes(
     return shapes
 
 
-def check_weights(path: Path, shapes: dict[str, tuple[int, ...]]) -> None:
-    """Checks the arrays of a `.weights.h5` file before they are read.
-
-    The file must have these arrays and no others, of float16 or float32 numbers that are stored in
-    the file itself. HDF5 could also take them from any other file, or expand a small file to fill
-    the memory.
-
-    Raises:
-        CheckpointError: Otherwise, with the name of an array.
-    """
-    with _open(path) as file:
-        _check(path, file, shapes)
-
-
 def read_weights(path: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
     """Reads a `.weights.h5` file.
 
+    The file must have these arrays and no others, of numbers that are stored in the file itself.
+    HDF5 could also take them from any other file, or expand a small file to fill the memory.
+
     Args:
-        path: The file, with float16 or float32 weights.
+        path: The file. A matrix may also be in 8 bits, as `quantize` returns it: int8 steps, and
+            beside the array `0` the array `0_scale`.
         shapes: The expected arrays, from `weight_shapes`.
 
     Returns:
@@ -108,6 +101,8 @@ def read_weights(path: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, An
     with _open(path) as file:
         datasets = _check(path, file, shapes)
         arrays = {name: item[()].astype("float32") for name, item in datasets.items()}
+    for name in arrays.keys() - shapes.keys():
+        arrays[name.removesuffix(SCALE)] *= arrays.pop(name)
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise CheckpointError(f"{path} has NaN or infinite weights: its training diverged")
     return _nested(arrays)
@@ -137,6 +132,11 @@ def _check(
             found[name] = item
 
     file.visititems(collect)  # follows no link into another file
+    shapes = dict(shapes)
+    for name, item in found.items():
+        if len(shapes.get(name, ())) == 2 and item.dtype == "int8":
+            rows, columns = shapes[name]
+            shapes[name + SCALE] = (rows, 1) if is_embedding(name) else (1, columns)
     if differing := sorted(shapes.keys() ^ found.keys()):
         reason = "is missing" if differing[0] in shapes else "is not part of the model"
         raise CheckpointError(f"{path} does not fit its {CONFIG_FILE}: {differing[0]} {reason}")
@@ -149,9 +149,11 @@ def _check(
         filters = item.id.get_create_plist().get_nfilters()
         # External and virtual arrays, and holes that would read as zeros, take no space.
         is_stored = item.external is None and item.id.get_storage_size() == item.nbytes
-        if item.dtype not in ("float16", "float32") or filters or not is_stored:
+        allowed = ("int8",) if name + SCALE in shapes else ("float16", "float32")
+        if item.dtype not in allowed or filters or not is_stored:
             raise CheckpointError(
-                f"{path}: {name} must be uncompressed float16 or float32 numbers in the file itself"
+                f"{path}: {name} must be uncompressed {' or '.join(allowed)} numbers in the file "
+                "itself"
             )
     if sum(item.nbytes for item in found.values()) > path.stat().st_size:
         raise CheckpointError(f"{path} is damaged: it is smaller than its arrays")
@@ -167,10 +169,45 @@ def model_weights(model: Any) -> dict[str, Any]:
     Returns:
         The weights, as `read_weights` returns them.
     """
+    return _tree(model, (array.astype("float32") for array in model.get_weights()))
+
+
+def assign_weights(model: Any, weights: dict[str, Any]) -> None:
+    """Gives a Keras model the weights that `read_weights` returned for its shapes."""
+    import keras
+
+    places = keras.tree.flatten(_tree(model, range(len(model.weights))))
+    arrays = dict(zip(places, keras.tree.flatten(weights), strict=True))
+    model.set_weights([arrays[place] for place in sorted(places)])
+
+
+def quantize(
+    matrix: npt.NDArray[np.float32], axis: int = 1
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Rounds each row to 8 bits, so that its largest weight is ±127 times its scale.
+
+    Args:
+        matrix: Array `(rows, columns)`.
+        axis: 1 for a scale for each row, 0 for each column.
+
+    Returns:
+        The steps `(rows, columns)`, and the scales `(rows, 1)` or `(1, columns)`.
+    """
+    scales = np.abs(matrix).max(axis=axis, keepdims=True) / np.float32(127)
+    return np.rint(matrix / np.where(scales > 0, scales, 1)).astype(np.int8), scales
+
+
+def is_embedding(name: str) -> bool:
+    """Whether an array of a file has a row for each token or position: 8 bits scale its rows."""
+    return "embedding" in name
+
+
+def _tree(model: Any, values: Iterable[Any]) -> dict[str, Any]:
+    """Returns a value for each weight of a Keras model, nested like the weights of a file."""
     tree: dict[str, Any] = {}
-    for variable, array in zip(model.weights, model.get_weights(), strict=True):
+    for variable, value in zip(model.weights, values, strict=True):
         _model, *path, _name = variable.path.split("/")
-        _add(tree, path, array.astype("float32"))
+        _add(tree, path, value)
     for stack in (tree["encoder"], tree["decoder"]):
         names = sorted((name for name in stack if name.startswith("layer_")), key=_number)
         stack["layers"] = [stack.pop(name) for name in names]
@@ -192,7 +229,7 @@ def _nested(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     return tree
 
 
-def _add(tree: dict[str, Any], path: list[str], array: np.ndarray) -> None:
+def _add(tree: dict[str, Any], path: list[str], array: Any) -> None:
     """Appends an array to the tuple at the end of a path of layer names."""
     for part in path[:-1]:
         tree = tree.setdefault(part, {})

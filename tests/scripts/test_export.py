@@ -28,7 +28,7 @@ def run(monkeypatch, capsys, tmp_path):
 def test_a_checkpoint_is_exported_to_the_current_folder(run, checkpoint, tmp_path):
     status, out, err = run(
         *("--format", "checkpoint", "--checkpoint", checkpoint, "--output", "."),
-        *("--quantization", "float16", "decoding.beam_size=3"),
+        *("--quantization", "int8", "decoding.beam_size=3"),
     )
     assert (status, err) == (0, "")
     assert out == f"{checkpoint} → .\n"

@@ -14,7 +14,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "saved-model": (),
     "onnx": (),
     "web": ("int8", "float16"),
-    "checkpoint": ("float16",),
+    "checkpoint": ("int8",),
 }
 
 
@@ -76,8 +76,8 @@ def main() -> None:
     if arguments.format == "checkpoint":
         from transformer_tf.export.checkpoint_export import export_checkpoint
 
-        half = arguments.quantization == "float16"
-        export_checkpoint(folder, arguments.output, half, arguments.overrides)
+        quantized = arguments.quantization == "int8"
+        export_checkpoint(folder, arguments.output, quantized, arguments.overrides)
     elif arguments.format == "saved-model":
         from transformer_tf.export.saved_model import export_saved_model
 

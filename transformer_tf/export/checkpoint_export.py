@@ -1,4 +1,4 @@
-"""Exports a checkpoint for sharing: only what translation needs, optionally in half the size."""
+"""Exports a checkpoint for sharing: only what translation needs, optionally in 8 bits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import h5py
-import numpy as np
 
 from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
@@ -16,58 +15,55 @@ from transformer_tf.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from transformer_tf.errors import CheckpointError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.utils.files import atomic_write_bytes
+from transformer_tf.weights import SCALE, is_embedding, quantize
 
 COPIED = ("validation.tsv", "test.tsv", "corpus.json", "metrics.csv", "samples.txt", "curves.png")
 
 
 def export_checkpoint(
-    folder: Path, output: Path, half: bool = False, overrides: Sequence[str] = ()
+    folder: Path, output: Path, quantized: bool = False, overrides: Sequence[str] = ()
 ) -> None:
     """Writes a checkpoint without the training state and without local paths.
 
     Args:
         folder: The checkpoint.
         output: The new folder.
-        half: Whether to store the weights as float16. Translation still computes in
-            float32.
+        quantized: Whether to store the matrices in 8 bits, a quarter of the size. Translation
+            still computes in float32.
         overrides: Strings `decoding.key=value` to change in the new configuration.
 
     Raises:
-        CheckpointError: If the checkpoint cannot be read, the new one cannot be written, or a
-            weight is too large for float16.
+        CheckpointError: If the checkpoint cannot be read, or the new one cannot be written.
     """
     check_place(output)
     config, model, source, target = load_checkpoint(folder, overrides)
     with new_folder(output) as partial:
         save_checkpoint(partial, without_folders(config), source, target)
         save_weights(model, partial / BEST_WEIGHTS)
-        if half:
-            halve(partial / BEST_WEIGHTS)
+        if quantized:
+            quantize_file(partial / BEST_WEIGHTS)
         for name in COPIED:
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, partial / name)
 
 
-def halve(path: Path) -> None:
-    """Converts the weights in a `.weights.h5` file to float16.
+def quantize_file(path: Path) -> None:
+    """Converts the matrices in a `.weights.h5` file to 8 bits, see `read_weights`.
 
-    Raises:
-        CheckpointError: If a weight is too large for float16.
+    A row of an embedding has a scale, and so has a column of a kernel, which makes one output.
     """
 
     def copy(name: str, item: h5py.Group | h5py.Dataset) -> None:
         if isinstance(item, h5py.Group):
             new = small.require_group(name)
+        elif item.ndim < 2:
+            new = small.create_dataset(name, data=item[()])
         else:
-            values = np.asarray(item)
-            if values.dtype == np.float32:
-                if np.abs(values).max(initial=0) > np.finfo(np.float16).max:
-                    raise CheckpointError(f"{path}: a weight of {name} is too large for float16")
-                values = values.astype(np.float16)
-            new = small.create_dataset(name, data=values)
+            steps, scales = quantize(item[()].astype("float32"), axis=int(is_embedding(name)))
+            new = small.create_dataset(name, data=steps)
+            small.create_dataset(name + SCALE, data=scales)
         for key, value in item.attrs.items():
             new.attrs[key] = value
 

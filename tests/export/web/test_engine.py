@@ -14,9 +14,10 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.config import load_config
-from transformer_tf.export.web.pack import pack_checkpoint, quantize
+from transformer_tf.export.web.pack import pack_checkpoint
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
+from transformer_tf.weights import quantize
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints" / "en-de"
 ODD_TEXTS = [
@@ -227,7 +228,7 @@ def test_eight_bits_are_the_model_with_dequantised_weights(start_engine):
             value = keras.ops.convert_to_numpy(variable)
             rows = value if variable.path.endswith("embeddings") else value.T
             steps, scales = quantize(rows)
-            rounded = steps.astype("float32") * scales.T
+            rounded = steps.astype("float32") * scales
             variable.assign(rounded if variable.path.endswith("embeddings") else rounded.T)
     translator = Translator.from_model(model, config, source, target)
     ask = start_engine(pack_checkpoint(SHIPPED, "int8"))

@@ -29,7 +29,7 @@ from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
 from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
-from transformer_tf.weights import read_weights, weight_shapes
+from transformer_tf.weights import quantize, read_weights, weight_shapes
 
 Quantization = Literal["int8", "float16"]
 
@@ -87,20 +87,6 @@ def write_pack(header: dict[str, Any], tensors: dict[str, npt.NDArray[Any]]) -> 
     return struct.pack("<I", len(text)) + text + data
 
 
-def quantize(matrix: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[Any]]:
-    """Rounds each row to 8 bits, so that its largest weight is ±127 times its scale.
-
-    Args:
-        matrix: Array `(rows, columns)`.
-
-    Returns:
-        The steps `(rows, columns)`, and the scales `(1, rows)`.
-    """
-    scales = np.abs(matrix).max(axis=1) / np.float32(127)
-    steps = matrix / np.where(scales > 0, scales, 1)[:, None]
-    return np.rint(steps).astype(np.int8), scales[None]
-
-
 def _named(
     weights: dict[str, Any], path: str = ""
 ) -> Iterator[tuple[str, npt.NDArray[np.float32]]]:
@@ -130,7 +116,7 @@ def _pack_tensor(
             raise CheckpointError(f"A weight of {name} is too large for float16")
         return {name: np.ascontiguousarray(rows, dtype=np.float16)}
     steps, scales = quantize(rows)
-    return {name: np.ascontiguousarray(steps), f"{name}/scale": scales}
+    return {name: np.ascontiguousarray(steps), f"{name}/scale": scales.T}
 
 
 def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, Any]:
