@@ -24,7 +24,7 @@ from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFErr
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.files import atomic_write
-from transformer_tf.weights import assign_weights, read_weights, weight_shapes
+from transformer_tf.weights import by_layer, read_weights, weight_shapes
 
 if TYPE_CHECKING:  # importing the backend takes seconds
     from transformer_tf.transformer import Transformer
@@ -187,4 +187,9 @@ def load_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If the file is damaged or belongs to a model of another shape, or if a
             weight is NaN or infinite.
     """
-    assign_weights(model, read_weights(path, weight_shapes(**model.get_config())))
+    import keras
+
+    weights = read_weights(path, weight_shapes(**model.get_config()))
+    places = keras.tree.flatten(by_layer(model, range(len(model.weights))))
+    by_place = dict(zip(places, keras.tree.flatten(weights), strict=True))
+    model.set_weights([by_place[place] for place in sorted(places)])

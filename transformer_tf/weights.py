@@ -169,16 +169,19 @@ def model_weights(model: Any) -> dict[str, Any]:
     Returns:
         The weights, as `read_weights` returns them.
     """
-    return _tree(model, (array.astype("float32") for array in model.get_weights()))
+    return by_layer(model, (array.astype("float32") for array in model.get_weights()))
 
 
-def assign_weights(model: Any, weights: dict[str, Any]) -> None:
-    """Gives a Keras model the weights that `read_weights` returned for its shapes."""
-    import keras
-
-    places = keras.tree.flatten(_tree(model, range(len(model.weights))))
-    arrays = dict(zip(places, keras.tree.flatten(weights), strict=True))
-    model.set_weights([arrays[place] for place in sorted(places)])
+def by_layer(model: Any, values: Iterable[Any]) -> dict[str, Any]:
+    """Nests a value for each weight of a Keras model as `read_weights` nests the weights."""
+    tree: dict[str, Any] = {}
+    for variable, value in zip(model.weights, values, strict=True):
+        _model, *path, _name = variable.path.split("/")
+        _add(tree, path, value)
+    for stack in (tree["encoder"], tree["decoder"]):
+        names = sorted((name for name in stack if name.startswith("layer_")), key=_number)
+        stack["layers"] = [stack.pop(name) for name in names]
+    return tree
 
 
 def quantize(
@@ -200,18 +203,6 @@ def quantize(
 def is_embedding(name: str) -> bool:
     """Whether an array of a file has a row for each token or position: 8 bits scale its rows."""
     return "embedding" in name
-
-
-def _tree(model: Any, values: Iterable[Any]) -> dict[str, Any]:
-    """Returns a value for each weight of a Keras model, nested like the weights of a file."""
-    tree: dict[str, Any] = {}
-    for variable, value in zip(model.weights, values, strict=True):
-        _model, *path, _name = variable.path.split("/")
-        _add(tree, path, value)
-    for stack in (tree["encoder"], tree["decoder"]):
-        names = sorted((name for name in stack if name.startswith("layer_")), key=_number)
-        stack["layers"] = [stack.pop(name) for name in names]
-    return tree
 
 
 def _nested(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
