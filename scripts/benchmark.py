@@ -30,6 +30,7 @@ COMMANDS = {
     "train": "training: this package, the article's loop, PyTorch",
     "decode": "decoding: this package, the tutorial, CTranslate2",
     "exported": "SavedModel and ONNX: start time and speed",
+    "serve": "servers of this package and CTranslate2 under 16 clients",
     "start": "translate.py from start to answer, engine by engine",
     "web": "the web page in Chromium: sizes, start, speed, memory",
     "copying": "share of times, money, dates, names and other values that are right",
@@ -50,6 +51,7 @@ def parse_arguments() -> argparse.Namespace:
         ("train", 5, "timed rounds"),
         ("decode", 5, "timed rounds"),
         ("exported", 3, "processes of each system"),
+        ("serve", 3, "times that each server gets all requests"),
         ("start", 5, "starts of each engine"),
         ("web", 5, "starts of the page"),
     ):
@@ -106,6 +108,10 @@ def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
         from benchmarks.exported import measure_exported
 
         return measure_exported(folder, ROOT / "examples" / "translate_onnx.py", arguments.rounds)
+    if arguments.command == "serve":
+        from benchmarks.serve import measure_serving
+
+        return measure_serving(folder, arguments.rounds)
     if arguments.command == "start":
         from benchmarks.start import measure_start
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ except ImportError as error:
         "CTranslate2 is not installed; install it with: python -m pip install ctranslate2"
     ) from error
 
-MODEL_FILE = "model.bin"
+MODEL_FILE, SETTINGS_FILE = "model.bin", "config.json"
 
 
 def open_ctranslate2(
@@ -40,7 +41,12 @@ def open_ctranslate2(
         CheckpointError: If the folder holds no export, or a damaged one.
         ConfigError: If an override is invalid.
     """
-    if not (folder / MODEL_FILE).is_file():
+    try:
+        settings = json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8"))
+        current = settings["add_source_bos"] and (folder / MODEL_FILE).is_file()
+    except (OSError, ValueError, KeyError):
+        current = False
+    if not current:  # an older export has no such setting
         raise CheckpointError(
             f"{folder} is not a model for CTranslate2; make one with: {command_line('export')} "
             "--format ctranslate2 --output DIR"
@@ -67,8 +73,7 @@ class CTranslate2Engine:
     """
 
     def __init__(self, folder: Path, source: Tokenizer, target: Tokenizer):
-        self._source_tokens = source.tokens(range(source.vocab_size))
-        self._target_tokens = target.tokens(range(target.vocab_size))
+        self._source_tokens, self._target_tokens = source.vocabulary, target.vocabulary
         self._target_ids = {token: index for index, token in enumerate(self._target_tokens)}
         # One batch for each thread: threads that share a batch mostly wait for each other.
         self._translator = ctranslate2.Translator(
@@ -90,7 +95,7 @@ class CTranslate2Engine:
             for source, prefix in zip(sources, prefixes or [()] * len(sources), strict=True)
         ]
         results = self._translator.translate_batch(
-            [[self._source_tokens[i] for i in source] for source in sources],
+            [[self._source_tokens[i] for i in source[1:-1]] for source in sources],
             None
             if prefixes is None
             else [[self._target_tokens[i] for i in prefix] for prefix in prefixes],

@@ -30,8 +30,9 @@ def export_ctranslate2(folder: Path, target: Path, quantization: str | None = No
     """Writes a checkpoint as a folder for CTranslate2.
 
     The folder holds CTranslate2's `model.bin`, `config.json` and vocabularies, and the
-    checkpoint's configuration and tokenizers. CTranslate2's own `Translator` can read it to
-    translate sub-words, and `Translator.load(target, engine="ctranslate2")` to translate text.
+    checkpoint's configuration and tokenizers. CTranslate2's own `Translator` translates the
+    sub-words of the SentencePiece models with it, `Translator.load(target, engine="ctranslate2")`
+    text.
 
     Args:
         folder: The checkpoint.
@@ -95,15 +96,15 @@ def transformer_specification(
     if bias is not None:
         spec.decoder.projection.bias = _numpy(bias)
 
-    spec.register_source_vocabulary(source.tokens(range(source.vocab_size)))
-    spec.register_target_vocabulary(target.tokens(range(target.vocab_size)))
+    spec.register_source_vocabulary(source.vocabulary)
+    spec.register_target_vocabulary(target.vocabulary)
     spec.config.unk_token = "<unk>"
     spec.config.bos_token = "<start>"
     spec.config.eos_token = "<end>"
     spec.config.decoder_start_token = "<start>"
-    # The source ids already contain start and end, as in training.
-    spec.config.add_source_bos = False
-    spec.config.add_source_eos = False
+    # The model reads start and end as in training; CTranslate2 adds them.
+    spec.config.add_source_bos = True
+    spec.config.add_source_eos = True
     spec.config.layer_norm_epsilon = model.encoder.layers[0].feed_forward_norm.epsilon
     return spec
 

@@ -34,7 +34,7 @@ class Api:
     def __init__(self, translators: Mapping[tuple[str, str], Translator], char_limit: int):
         self.translators = translators
         self.char_limit = char_limit
-        self._batches = SharedBatches()
+        self.batches = SharedBatches()
 
     def languages(self) -> list[dict[str, Any]]:
         """Answers `GET /languages`: each source language and its targets."""
@@ -95,7 +95,7 @@ class Api:
             raise RequestError("hypotheses are for texts of one line")
         ranks = range(min(1 + alternatives, translator.options.beam_size))
         found = iter(
-            self._batches.search(translator, list(chain(*lines)), len(ranks), alignment=details)
+            self.batches.search(translator, list(chain(*lines)), len(ranks), alignment=details)
         )
         ranked = [[next(found) for _ in each] for each in lines]  # by text and line
         said = [list(dict.fromkeys(_text(each, rank) for rank in ranks)) for each in ranked]

@@ -228,6 +228,12 @@ class Tokenizer:
         return [shown.get(piece, piece) for piece in pieces]
 
     @property
+    def vocabulary(self) -> list[str]:
+        """The sub-word of each id as SentencePiece spells it; reserved characters as they are."""
+        pieces = map(self.processor.id_to_piece, range(2, self.start_id))
+        return ["<pad>", "<unk>", *pieces, "<start>", "<end>"]
+
+    @property
     def alphabet(self) -> frozenset[str] | None:
         """The characters that are not spelled in bytes; None for an official BPEmb model."""
         if self.lowercase:
