@@ -53,7 +53,7 @@ def test_files_as_text_and_as_json(run):
         (["--resamples", "1"], 2, "--resamples"),
         (["--source", "en.txt", "--reference", "one.txt"], 1, "one.txt"),
         (["--source", "no.txt", "--reference", "de.txt"], 1, "no.txt"),
-        (["--split", "validation"], 1, "validation.tsv"),
+        (["--split", "validation"], 1, "no validation pairs"),
         ([*FILES, "model.d_model=3"], 1, "decoding."),
     ],
 )

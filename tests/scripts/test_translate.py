@@ -105,7 +105,7 @@ def test_ctranslate2_gives_the_same_translation(run, checkpoint, tmp_path):
     assert out == run("I see 3 red cars.", "--checkpoint", checkpoint)[1]
     status, _, err = run("x", *options, checkpoint)
     assert status == 1
-    assert "scripts/export.py" in err
+    assert "transformer-tf-export" in err
 
 
 def test_files(run, checkpoint, tmp_path):
