@@ -163,7 +163,8 @@ def test_only_to_translate(run, tmp_path):
         code = f"from transformer_tf.commands.{name} import command; raise SystemExit(command())"
         return python(code, *arguments)
 
-    assert python("import transformer_tf.export.web.site, transformer_tf.serve.server") == ""
+    assert python("import transformer_tf.serve.server") == ""
+    assert "→ site" in command("export", "--format", "web", "--output", "site")
     assert command("translate", "Where is the station?") == "Wo ist der Bahnhof?\n"
     assert command("translate", "A tree.", "--attention", "a.html") == "Ein Baum.\n"
     for arguments, named in (
