@@ -11,6 +11,7 @@ SHIPPED = (
     "checkpoints/*/MODEL_CARD.md",  # the licence and the sources of the weights
     "checkpoints/*/best.weights.h5",
     "checkpoints/*/config.yaml",
+    "checkpoints/*/hashes.txt",
     "checkpoints/*/test.json",
     "checkpoints/*/tokenizers/*",
 )

@@ -2,18 +2,80 @@ import dataclasses
 import os
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from transformer_tf.checkpoint import build_model, load_checkpoint, save_weights
+from transformer_tf.checkpoint import build_model, load_checkpoint, open_checkpoint, save_weights
 from transformer_tf.config import save_config
 from transformer_tf.errors import CheckpointError
+from transformer_tf.hashes import record_hashes
 
 
 @pytest.fixture
 def copy(checkpoint, tmp_path):
     return shutil.copytree(checkpoint, tmp_path / "copy")
+
+
+def change(path, old, new):
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        (lambda f: change(f / "config.yaml", b"num_heads: 2", b"num_heads: 4"), "config.yaml"),
+        (lambda f: (f / "tokenizers/source.words.txt").unlink(), "source.words.txt"),
+        (lambda f: (f / "tokenizers/target.words.txt").touch(), "target.words.txt"),
+        (lambda f: change(f / "last.weights.h5", b"\x3e", b"\x3f"), "last.weights.h5"),
+        (
+            lambda f: [
+                shutil.copy(f / f"tokenizers/source{suffix}", f / f"tokenizers/target{suffix}")
+                for suffix in (".json", ".model")
+            ],
+            "target.json",
+        ),
+    ],
+    ids=["configuration", "no word list", "new word list", "flipped bits", "swapped tokenizers"],
+)
+def test_a_file_that_changed_since_it_was_saved_is_named(copy, damage, named):
+    (copy / "tokenizers" / "source.words.txt").write_text("city\ntown\n")
+    record_hashes(copy)
+    open_checkpoint(copy)
+    damage(copy)
+    with pytest.raises(CheckpointError, match=f"{named} is not the file that was saved"):
+        open_checkpoint(copy)
+    (copy / "hashes.txt").unlink()
+    open_checkpoint(copy)
+
+
+def test_the_options_of_the_search_may_be_edited(copy):
+    change(copy / "config.yaml", b"beam_size: 1", b"beam_size: 5")
+    assert open_checkpoint(copy)[0].decoding.beam_size == 5
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_killed_between_the_weights_and_their_hash(copy, monkeypatch, replaced):
+    _, model, *_ = load_checkpoint(copy)
+    model.set_weights([weight + 1 for weight in model.get_weights()])
+    before = (copy / "last.weights.h5").read_bytes()
+    real = os.replace
+
+    def killed(source, target):
+        if Path(target).name == "last.weights.h5":
+            if replaced:
+                real(source, target)
+            raise KeyboardInterrupt
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        save_weights(model, copy / "last.weights.h5")
+    assert ((copy / "last.weights.h5").read_bytes() == before) is not replaced
+    open_checkpoint(copy)
 
 
 def test_best_weights_before_the_last(copy):
@@ -57,6 +119,7 @@ def test_a_failed_save_leaves_the_old_weights(copy, monkeypatch):
     ],
 )
 def test_damage_is_reported_in_one_line(copy, damage, named):
+    (copy / "hashes.txt").unlink()
     damage(copy)
     with pytest.raises(CheckpointError, match=named) as error:
         load_checkpoint(copy)
@@ -73,6 +136,7 @@ def test_learned_positions_do_not_depend_on_the_search(copy):
     model = dataclasses.replace(config.model, position="learned")
     config = dataclasses.replace(config, model=model)
     save_config(config, copy / "config.yaml")
+    record_hashes(copy)
     save_weights(build_model(config, source, target), copy / "last.weights.h5")
     _, model, *_ = load_checkpoint(copy, ["decoding.max_length=11"])
     assert model.source_embedding.position_embeddings.shape[0] == config.data.max_length + 2

@@ -19,6 +19,7 @@ from transformer_tf.checkpoint import BEST_WEIGHTS, open_checkpoint, save_checkp
 from transformer_tf.config import load_config
 from transformer_tf.errors import ConfigError
 from transformer_tf.export.folders import check_place, new_folder
+from transformer_tf.hashes import record_hashes
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.startup import import_keras_quietly, run_command
@@ -104,6 +105,7 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
         rows = old_ids(tokenizers[0], old)
         shutil.copy(weights, folder / BEST_WEIGHTS)
         changed = replace_rows(folder / BEST_WEIGHTS, rows, old.vocab_size)
+        record_hashes(folder)
     kept = sum(len(ids) == 1 for ids in rows)
     print(f"{kept} of {len(rows)} sub-words keep their embedding; {changed} arrays changed")
 

@@ -6,6 +6,7 @@
 | `tokenizers/` | the sub-word models of source and target, and their settings |
 | `best.weights.h5` | the weights with the lowest validation perplexity |
 | `last.weights.h5` | the weights of the last validation |
+| `hashes.txt` | the SHA-256 of these files, checked when they are loaded |
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from transformer_tf.catalog import CONFIG_FILE, check_folder
 from transformer_tf.config import Config, load_saved_config, save_config
 from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError, one_line
+from transformer_tf.hashes import check_hashes, record_hashes, recorded_write
 from transformer_tf.numpy_transformer import NumpyTransformer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
-from transformer_tf.utils.files import atomic_write
 from transformer_tf.weights import by_layer, read_weights, weight_shapes
 
 if TYPE_CHECKING:  # importing the backend takes seconds
@@ -69,11 +70,12 @@ def model_arguments(config: Config, source: Tokenizer, target: Tokenizer) -> dic
 
 
 def save_checkpoint(folder: Path, config: Config, source: Tokenizer, target: Tokenizer) -> None:
-    """Writes the configuration and the tokenizers of a checkpoint, without weights."""
+    """Writes the configuration and the tokenizers of a checkpoint, without weights, and hashes."""
     folder.mkdir(parents=True, exist_ok=True)
     source.save(folder / SOURCE_MODEL)
     target.save(folder / TARGET_MODEL)
     save_config(config, folder / CONFIG_FILE)
+    record_hashes(folder)
 
 
 def save_weights(model: Transformer, path: Path) -> None:
@@ -89,7 +91,7 @@ def save_weights(model: Transformer, path: Path) -> None:
         # HDF5 can crash the process on a full disk, so check first.
         if shutil.disk_usage(path.parent).free < needed:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        with atomic_write(path) as partial:
+        with recorded_write(path) as partial:
             model.save_weights(partial)
     except (OSError, RuntimeError, ValueError) as error:  # HDF5 raises the last two
         reason = getattr(error, "strerror", None) or one_line(error)
@@ -154,6 +156,7 @@ def open_checkpoint(
         target = Tokenizer.load(folder / TARGET_MODEL)
     except TransformerTFError as error:
         raise CheckpointError(f"{folder} is not a complete checkpoint: {error}") from error
+    check_hashes(folder, weights)
     # Outside the `try`: an invalid override is not the checkpoint's error.
     config = load_saved_config(folder / CONFIG_FILE, overrides)
     return config, weights, source, target

@@ -9,6 +9,7 @@ from transformer_tf.config import MixConfig, load_config, save_config
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.checkpoint_export import export_checkpoint
 from transformer_tf.export.folders import new_folder
+from transformer_tf.hashes import record_hashes
 
 
 def test_the_same_model_or_nearly_so_in_8_bits(checkpoint, tmp_path):
@@ -36,6 +37,7 @@ def test_an_export_has_no_local_paths(checkpoint, tmp_path):
     config = load_config(run / "config.yaml", here)
     training = dataclasses.replace(config.training, start_from=tmp_path / "first")
     save_config(dataclasses.replace(config, training=training), run / "config.yaml")
+    record_hashes(run)
     assert str(tmp_path) in (run / "config.yaml").read_text()
     export_checkpoint(run, tmp_path / "out")
     config = load_config(tmp_path / "out" / "config.yaml")

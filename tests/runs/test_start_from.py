@@ -8,6 +8,7 @@ import pytest
 from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_config, load_run_config
 from transformer_tf.errors import CheckpointError, ConfigError
+from transformer_tf.hashes import record_hashes
 from transformer_tf.runs.trainer import Trainer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
@@ -106,6 +107,7 @@ def test_placeholders_and_known_words_are_those_of_the_checkpoint(data, tmp_path
     tokenizer = Tokenizer.load(first / "tokenizers" / "source.model")
     tokenizer.known_words = frozenset(["reykjavik"])
     tokenizer.save(first / "tokenizers" / "source.model")
+    record_hashes(first)
     config = fine_tune(first, "training.max_steps=1")
     assert config.data.placeholders
     assert not fine_tune(first, "data.placeholders=false").data.placeholders

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def add(checkpoint, library, name, languages):
     """Copies a checkpoint and changes its languages."""
     folder = shutil.copytree(checkpoint, library / name)
+    (folder / "hashes.txt").unlink()
     source, target = languages.split("-")
     text = (folder / "config.yaml").read_text()
     text = text.replace("source_language: en", f"source_language: {source}")

@@ -12,6 +12,7 @@ from transformer_tf.checkpoint import CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL
 from transformer_tf.config import Config, DecodingConfig, load_saved_config
 from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis, TokenIds
 from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.hashes import check_hashes
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.startup import available_cpus, command_line
 
@@ -55,6 +56,7 @@ def open_ctranslate2(
         config = load_saved_config(folder / CONFIG_FILE, overrides)
         source = Tokenizer.load(folder / SOURCE_MODEL)
         target = Tokenizer.load(folder / TARGET_MODEL)
+        check_hashes(folder, folder / MODEL_FILE)
         return CTranslate2Engine(folder, source, target), config, source, target
     except RuntimeError as error:
         raise CheckpointError(f"{folder} is damaged: {' '.join(str(error).split())}") from error

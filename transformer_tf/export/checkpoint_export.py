@@ -16,6 +16,7 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.export.folders import check_place, new_folder, without_folders
+from transformer_tf.hashes import record_hashes
 from transformer_tf.utils.files import atomic_write_bytes
 from transformer_tf.weights import SCALE, is_embedding, quantize
 
@@ -44,6 +45,7 @@ def export_checkpoint(
         save_weights(model, partial / BEST_WEIGHTS)
         if quantized:
             quantize_file(partial / BEST_WEIGHTS)
+            record_hashes(partial)
         for name in COPIED:
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, partial / name)

@@ -15,6 +15,7 @@ from transformer_tf.checkpoint import (
     save_checkpoint,
 )
 from transformer_tf.export.folders import check_place, new_folder, without_folders
+from transformer_tf.hashes import record_hashes
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # only the export needs these modules, which import PyTorch if installed
@@ -53,6 +54,7 @@ def export_ctranslate2(folder: Path, target: Path, quantization: str | None = No
     with new_folder(target, others=(RuntimeError,)) as partial:
         save_checkpoint(partial, without_folders(config), source_tokenizer, target_tokenizer)
         specification.save(str(partial))
+        record_hashes(partial)
 
 
 def transformer_specification(

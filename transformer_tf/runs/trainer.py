@@ -32,6 +32,7 @@ from transformer_tf.errors import (
     Interrupted,
     TrainingDivergedError,
 )
+from transformer_tf.hashes import recorded_write
 from transformer_tf.runs.data import TrainingData, check_held_out
 from transformer_tf.runs.folder import STATE_FILE, FolderLock
 from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
@@ -169,7 +170,8 @@ class Trainer:
             check_held_out(self.corpus, self.folder)
             tokenizers = resumed_tokenizers(self.folder)
             if group.is_main:
-                save_config(config, self.folder / CONFIG_FILE)
+                with recorded_write(self.folder / CONFIG_FILE) as partial:
+                    save_config(config, partial)
         else:
             if group.is_main:
                 self.corpus.save_held_out(self.folder)
