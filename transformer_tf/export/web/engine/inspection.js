@@ -3,7 +3,6 @@
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
 import { beamSearch, greedySearch, likeliest } from "./search.js";
-import { fill } from "./placeholders.js";
 import { Translator } from "./translator.js";
 
 const LONGEST_WORD = 8; // tokens
@@ -259,10 +258,10 @@ export function drawsOf(translator, { seeds, ...request }) {
  */
 export function mergesOf(translator, { text, allCaps }) {
   const { source } = translator;
-  const { read, values } = translator.encode(text, allCaps !== undefined);
+  const { read, kinds, values } = translator.encode(text, allCaps !== undefined);
   return source.words(read).map((word) => {
     const steps = source.merge([...word]);
-    const shown = steps.map((pieces) => pieces.map((piece) => fill(piece, values, piece)));
+    const shown = steps.map((pieces) => translator.show(pieces, kinds, values));
     return { steps: shown, ids: steps.at(-1).flatMap((piece) => source.idsOf(piece)) };
   });
 }

@@ -170,6 +170,19 @@ export class Placeholders {
   }
 
   /**
+   * What tokens show for the placeholders: a value, or `<1>` and so on if the model also reads or
+   * writes words such as the "euros" of `<1> euros`, which the value repeats or replaces.
+   *
+   * @param {string[]} kinds
+   * @param {string[]} values
+   */
+  labels(kinds, values) {
+    const { source, target } = this;
+    const isAlone = (kind) => !(kind in source.table.carriers) && !(kind in target.table.around);
+    return SLOTS.map((_, i) => (i < kinds.length && isAlone(kinds[i]) ? values[i] : `<${i + 1}>`));
+  }
+
+  /**
    * Whether a text has no more values than placeholders.
    *
    * @param {string} text

@@ -133,8 +133,7 @@ export class Translator {
   result(task, found) {
     const path = this.attended(found, task);
     const ids = found.last.ids();
-    const sourceTokens = this.source.tokens(task.source.ids)
-      .map((token) => fill(token, task.values, token));
+    const sourceTokens = this.show(this.source.tokens(task.source.ids), task.kinds, task.values);
     const said = this.said([...ids, this.target.endId], task);
     const read = this.said([this.target.startId, ...ids], task);
     const { num_layers: layers, num_decoder_layers: decoderLayers, num_heads: heads } =
@@ -178,10 +177,22 @@ export class Translator {
    * A label for each id of a translation.
    *
    * @param {number[]} ids
-   * @param {{targetValues: string[]}} task
+   * @param {{kinds: string[], targetValues: string[]}} task
    */
-  said(ids, { targetValues }) {
-    return this.target.tokens(ids).map((token) => fill(token, targetValues, token));
+  said(ids, { kinds, targetValues }) {
+    return this.show(this.target.tokens(ids), kinds, targetValues);
+  }
+
+  /**
+   * Tokens with values in the place of placeholders.
+   *
+   * @param {string[]} tokens
+   * @param {string[]} kinds
+   * @param {string[]} values
+   */
+  show(tokens, kinds, values) {
+    const labels = this.placeholders?.labels(kinds, values) ?? [];
+    return tokens.map((token) => fill(token, labels, token));
   }
 
   /**
