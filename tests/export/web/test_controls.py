@@ -232,3 +232,54 @@ def test_heads_are_silenced_until_the_translation_breaks(fresh_page):
     assert translation(page) != said
     assert f"Without: “{said}”" in page.text_content("#notice-text")
     assert 1 < page.locator("#heads .silenced").count() < 32
+
+
+def test_a_text_is_cleared_an_example_chosen_and_the_text_brought_back(fresh_page):
+    page = fresh_page
+    type_text(page, "Good morning!")
+    page.click("#clear")
+    page.wait_for_selector("#empty:visible")
+    ready(page)
+    assert page.input_value("#source") == "" and page.is_hidden("#arcs")
+    page.click("#example-chips button >> nth=5")
+    page.wait_for_selector("#arcs:visible")
+    ready(page)
+    assert page.input_value("#source") == "Tom has never been to Boston."
+    for _ in range(2):
+        page.click("#undo")
+    ready(page)
+    assert page.input_value("#source") == "Good morning!"
+
+
+def test_another_language_is_noticed(fresh_page):
+    page, note = fresh_page, fresh_page.locator("#other-language")
+    for text, said in {
+        "Der Mann ist nicht zu Hause.": "This looks like German",
+        "zzyx qwrk blorft mniv trarp": "This does not look like English",
+    }.items():
+        type_text(page, text)
+        assert note.text_content().startswith(said)
+    type_text(page, FIRST)
+    assert note.is_hidden()
+
+
+def test_the_tour_has_six_steps_and_ends_at_the_text(fresh_page):
+    page = fresh_page
+    page.emulate_media(reduced_motion="reduce")
+    page.click("#start-tour")
+    seen = []
+    for number in range(1, 7):
+        assert page.text_content("#tour-title").startswith(f"{number} of 6: ")
+        ready(page)
+        view = page.locator("#way [aria-pressed=true]").get_attribute("id")
+        seen.append((view, page.input_value("#source"), page.locator(".toured:visible").count()))
+        page.click("#tour-next")
+    assert len(set(seen)) == 6 and all(count == 1 for _, _, count in seen)
+    assert page.is_hidden("#tour")
+    assert page.evaluate("document.activeElement.id") == "source"
+    page.click("#start-tour")
+    page.click("#tour-next")
+    page.click("#tour-back")
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#tour") and page.locator(".toured").count() == 0
+    page.emulate_media(reduced_motion="no-preference")

@@ -171,12 +171,45 @@ def test_a_link_names_the_model(open_page, site, engines):
     page.fill("#source", "1 + 1 & 2")
     ready(page)
     page.click("#link")
-    assert page.url.endswith("#m=back&s=1%20%2B%201%20%26%202")
+    assert "#m=back&s=1%20%2B%201%20%26%202&" in page.url
     page.evaluate("location.hash = 'm=tiny&s=A%20tree.'")
     page.wait_for_function("() => document.querySelector('#source').value === 'A tree.'")
     ready(page)
     assert page.text_content("#translation") == translate(engines[0], "A tree.")
     assert page.text_content("#source-language") == "English"
+
+
+def test_a_link_has_the_view_the_head_and_the_changes(open_page, site):
+    address = (site / "index.html").as_uri()
+    page = open_page(f"{address}#m=tiny&s=I%20see%203%20trees.")
+    page.click("#way-encoder")
+    page.click("[data-layer='0'][data-head='1']")
+    page.click("#silence-head")
+    page.click("#way-odds")
+    page.click("#next-tokens button >> nth=3")
+    page.click("#way-encoder")
+    page.wait_for_selector("#heads .silenced")
+    ready(page)
+    page.click("#link")
+    other = open_page(page.url)
+    other.wait_for_selector("#heads .silenced")
+    ready(other)
+    for place in ("#translation", "#notice-text", "#chosen"):
+        assert other.text_content(place) == page.text_content(place), place
+    assert "Layer 1, head 2" in other.text_content("#chosen")
+    # What the model does not have is left out.
+    broken = open_page(f"{address}#s=A%20tree.&silent=cross.99.0,x&begin=999999&head=9.9&view=no")
+    assert broken.is_hidden("#notice") and broken.text_content("#translation")
+
+
+def test_the_languages_are_swapped(open_page, site, engines):
+    page = open_page((site / "index.html").as_uri())
+    said = page.text_content("#translation")
+    page.click("#swap")
+    page.wait_for_function("() => document.querySelector('#source').lang === 'de'")
+    ready(page)
+    assert page.input_value("#source") == said
+    assert page.text_content("#translation") == translate(engines[1], said)
 
 
 def test_a_model_that_is_missing(open_page, site, tmp_path):

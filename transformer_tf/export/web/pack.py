@@ -29,6 +29,7 @@ from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
 from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.utils.languages import LANGUAGES
 from transformer_tf.weights import quantize, read_weights, weight_shapes
 
 Quantization = Literal["int8", "float16"]
@@ -144,6 +145,13 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
         "languages": {
             "source": config.data.source_language,
             "target": config.data.target_language,
+        },
+        "common_words": {
+            side: LANGUAGES[code].common_words.split() if code in LANGUAGES else []
+            for side, code in (
+                ("source", config.data.source_language),
+                ("target", config.data.target_language),
+            )
         },
         "placeholders": placeholders_header(make_placeholders(config.data, source)),
         "tokenizers": {"source": tokenizer_header(source), "target": tokenizer_header(target)},

@@ -18,6 +18,7 @@
  * @property {ConstructorParameters<typeof import("./placeholders.js").Placeholders>[0]|null} placeholders
  * @property {{source: any, target: any}} tokenizers
  * @property {{source: string, target: string}} languages Codes.
+ * @property {{source: string[], target: string[]}} common_words Common words of the languages.
  * @property {Record<string, Tensor>} tensors
  */
 

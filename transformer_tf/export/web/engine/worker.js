@@ -2,6 +2,7 @@ import { compiles } from "./kernel.js";
 import {
   cellOf, drawsOf, layersOf, lossesOf, mergesOf, oddsOf, probabilitiesOf, treeOf, vectorsOf,
 } from "./inspection.js";
+import { otherLanguage } from "./language.js";
 import { Translator } from "./translator.js";
 
 /** @type {Translator} */
@@ -20,11 +21,16 @@ const methods = {
     const buffer = await new Response(unpacked).arrayBuffer();
     translator = new Translator(buffer, !plain && compiles(code) ? code : null);
     const { tokenizers, tensors, placeholders, ...header } = translator.header;
-    return { engine: translator.transformer.kernel.name, ...header };
+    const vocabulary = translator.target.endId + 1;
+    return { engine: translator.transformer.kernel.name, vocabulary, ...header };
   },
 
   /** @param {string} text */
   segments: (text) => translator.segments(text),
+
+  /** @param {string} text */
+  language: (text) => otherLanguage(
+    text, translator.header.common_words, translator.placeholders?.known ?? null),
 
   /** @param {import("./translator.js").Request} request */
   translate: (request) => translator.translate(request),

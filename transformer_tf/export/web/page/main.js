@@ -2,14 +2,14 @@
 
 import { AttentionView } from "../../../attention_maps/browser/attention_view.js";
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
-import { byId, restoreTheme, switchTheme } from "../../../attention_maps/browser/dom.js";
+import { byId, element, fill, restoreTheme, switchTheme } from "../../../attention_maps/browser/dom.js";
 import { KINDS } from "../../../attention_maps/browser/scores.js";
 import { Alternatives } from "./alternatives.js";
 import { ArcsView } from "./arcs_view.js";
 import { CellPanel } from "./cell_view.js";
 import { Engine } from "./engine.js";
 import { EXAMPLES, languageName } from "./languages.js";
-import { readLink, writeLink } from "./links.js";
+import { applyLink, readLink, writeLink } from "./links.js";
 import { Models } from "./models.js";
 import { Panels } from "./panels.js";
 import { Player } from "./player.js";
@@ -17,6 +17,7 @@ import { showNotice, showTokens } from "./sentence_view.js";
 import { Session } from "./session.js";
 import { Silence } from "./silence_view.js";
 import { TextInput } from "./text_input.js";
+import { Tour } from "./tour.js";
 import { Updates } from "./updates.js";
 import { Way } from "./way_view.js";
 
@@ -51,6 +52,8 @@ const models = new Models({
   listed: data.models, packs: data.packs, kernel: data.kernel,
   plain: new URLSearchParams(location.search).has("plain"),
 }, engine, session, startModel);
+
+new Tour(way, input, player);
 
 /** Shows the translation and all that belongs to it. */
 function draw() {
@@ -87,7 +90,7 @@ function leastSure({ next }) {
 
 /** Opens the view of a box of the way. */
 function openView() {
-  if (way.active in KINDS) {
+  if (way.active in KINDS && way.active !== view.state.kind) {
     view.state.kind = way.active;
     view.chosen = false;
   }
@@ -119,6 +122,17 @@ function startModel(text, before) {
   updates.known.clear();
   view.chosen = false;
   input.start(text || kept || EXAMPLES[source]?.[0] || "");
+  fill(byId("example-chips"), ...(EXAMPLES[source] ?? []).map((example) =>
+    element("button", { type: "button", click: () => input.replace(example) }, example)));
+  if (text && text === readLink().text) follow();
+}
+
+/** Shows the view of the link in the address, and makes its changes. */
+function follow() {
+  const { fields } = readLink();
+  way.open(fields.get("view"));
+  applyLink(fields, session, view);
+  refresh();
 }
 
 /**
@@ -143,7 +157,8 @@ byId("copy").addEventListener("click", () => {
     .then(() => tell("copy", "Copied"), () => tell("copy", "Not allowed"));
 });
 byId("link").addEventListener("click", () => {
-  writeLink(byId("source").value, data.models.length > 1 ? models.current.name : null);
+  const model = data.models.length > 1 ? models.current.name : null;
+  writeLink(byId("source").value, model, way.active, view.state, session);
   tell("link", "In the address bar");
 });
 addEventListener("hashchange", () => {
@@ -151,7 +166,10 @@ addEventListener("hashchange", () => {
   if (!session.model || !text) return;
   const index = models.indexOf(model);
   if (model !== null && data.models[index] !== models.current) models.load(index, text);
-  else if (text !== byId("source").value) input.replace(text);
+  else {
+    if (text !== byId("source").value) input.replace(text);
+    follow();
+  }
 });
 
 byId("unforce").addEventListener("click", () => {

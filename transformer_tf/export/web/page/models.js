@@ -5,7 +5,7 @@ import { bytesOf, loadPack } from "./packs.js";
 import { Session } from "./session.js";
 import { showError, showProgress, showState } from "./status.js";
 
-const USING_MODEL = ["source", "examples"]; // controls that need a model
+const USING_MODEL = ["source", "examples", "undo", "clear", "swap", "start-tour"]; // controls that need a model
 
 /**
  * A model of the page: the name of its files, and the codes of its languages.
@@ -52,11 +52,21 @@ export class Models {
     byId("model").append(...titlesOf(listed).map((title, index) =>
       element("option", { value: index }, title)));
     byId("model").addEventListener("change", ({ target }) => this.load(Number(target.value)));
+    byId("swap").addEventListener("click", () => this.load(this.reverseOf(this.current)));
   }
 
   /** @param {string|null} name */
   indexOf(name) {
     return Math.max(this.listed.findIndex((each) => each.name === name), 0);
+  }
+
+  /**
+   * The index of a model that translates back, or -1.
+   *
+   * @param {Listed} model
+   */
+  reverseOf({ source, target }) {
+    return this.listed.findIndex((each) => each.source === target && each.target === source);
   }
 
   /**
@@ -90,7 +100,9 @@ export class Models {
   }
 
   /** @param {Listed} chosen */
-  showLanguages({ source, target }) {
+  showLanguages(chosen) {
+    const { source, target } = chosen;
+    byId("swap").hidden = this.reverseOf(chosen) < 0;
     byId("source-language").textContent = languageName(source);
     byId("target-language").textContent = languageName(target);
     for (const id of ["source", "source-tokens", "arc-source"]) byId(id).lang = source;

@@ -2,7 +2,7 @@
  * What the worker returns for a model: the header of its pack, and the kernel's implementation.
  *
  * @typedef {Omit<import("../engine/pack.js").Header, "tokenizers"|"tensors">
- *   & {engine: "wasm"|"plain"}} Model
+ *   & {engine: "wasm"|"plain", vocabulary: number}} Model With the size of the target vocabulary.
  *
  * @typedef {ReturnType<import("../engine/translator.js").Translator["translate"]>} Result
  * @typedef {import("../engine/segments.js").Segment} Segment

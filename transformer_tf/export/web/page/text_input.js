@@ -24,6 +24,14 @@ export class TextInput {
       this.choose(Number(target.dataset.index ?? -1)));
     byId("previous").addEventListener("click", () => this.choose(session.chosen - 1));
     byId("following").addEventListener("click", () => this.choose(session.chosen + 1));
+    byId("clear").addEventListener("click", () => {
+      this.replace("");
+      this.field.focus();
+    });
+    byId("undo").addEventListener("click", () => {
+      this.field.focus({ preventScroll: true });
+      document.execCommand("undo");
+    });
     byId("shuffle").addEventListener("click", () => this.shuffle());
     byId("unshuffle").addEventListener("click", () => this.replace(this.ordered, session.chosen));
   }
@@ -49,7 +57,9 @@ export class TextInput {
     const focused = /** @type {HTMLElement} */ (document.activeElement);
     this.field.focus({ preventScroll: true });
     this.field.select();
-    document.execCommand("insertText", false, text); // the only way that undo knows
+    // The only way that undo knows.
+    if (text) document.execCommand("insertText", false, text);
+    else document.execCommand("delete");
     focused.focus({ preventScroll: true });
     this.session.chosen = chosen;
     this.session.isTyping = false;

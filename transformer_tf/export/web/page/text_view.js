@@ -27,6 +27,19 @@ export function showText({ segments, chosen, isTyping }) {
 }
 
 /**
+ * Says that the text seems to be in another language than the model's.
+ *
+ * @param {"target"|"unknown"|null} other
+ */
+export function showLanguage(other) {
+  const [source, target] = ["source-language", "target-language"].map((id) => byId(id).textContent);
+  byId("other-language").hidden = !other;
+  byId("other-language").textContent = other === "target"
+    ? `This looks like ${target}, but the model reads ${source}.`
+    : `This does not look like ${source}: the model does not know most of the words.`;
+}
+
+/**
  * Shows the translation with the line breaks of the text.
  *
  * @param {import("./session.js").Session} session

@@ -2,7 +2,7 @@ import { byId } from "../../../attention_maps/browser/dom.js";
 import { Engine } from "./engine.js";
 import { Session } from "./session.js";
 import { announce, showError, showState } from "./status.js";
-import { LONGEST_TEXT, showText, showTranslation } from "./text_view.js";
+import { LONGEST_TEXT, showLanguage, showText, showTranslation } from "./text_view.js";
 
 /**
  * Keeps the translation up to date: the chosen sentence greedily at once, then with the beam; then
@@ -55,7 +55,9 @@ export class Updates {
   async split() {
     const { session } = this;
     const { value, selectionEnd } = byId("source");
-    const { result } = await this.engine.ask("segments", value.slice(0, LONGEST_TEXT));
+    const text = value.slice(0, LONGEST_TEXT);
+    const { result } = await this.engine.ask("segments", text);
+    showLanguage((await this.engine.ask("language", text)).result);
     session.segments = result;
     if (session.isTyping) {
       session.chosen = result.findIndex(({ end }) => selectionEnd <= end);

@@ -100,7 +100,7 @@ function miniPieces(session) {
 /** @type {Miniature} */
 function miniPositions(session) {
   const canvas = element("canvas");
-  drawWaves(canvas, entriesOfResult(session).source.length, session.model.model.d_model / 8);
+  drawWaves(canvas, entriesOfResult(session).source.length, session.model.model.d_model);
   return [canvas];
 }
 
