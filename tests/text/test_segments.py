@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 
@@ -203,3 +204,16 @@ def test_the_first_word_of_each_segment(text, first_words):
     segments = read_segments(text.replace("|", ""), WordTokenizer(), split=True)
     assert [segment.text for segment in segments] == text.replace("| ", "|").split("|")
     assert [segment.first_word for segment in segments] == first_words
+
+
+@pytest.mark.parametrize("unit", [".", "。", "Mr. ", "1. ", '."', "?! ", "a"])
+def test_finding_sentences_takes_linear_time(unit):
+    def seconds(count):
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            split_sentences(unit * count)
+            times.append(time.process_time() - began)
+        return min(times)
+
+    assert seconds(40_000) < 9 * max(seconds(10_000), 0.001)  # quadratic time: 16

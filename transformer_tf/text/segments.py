@@ -14,10 +14,13 @@ from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 MIN_CAPITAL_WORDS = 3
 
-# A mark that may end a sentence, with the closing quotes and brackets after it.
+# A mark that may end a sentence, with the closing quotes and brackets after it. A match begins with
+# the first of several marks: a search from each of them would take quadratic time.
 _END = re.compile(
-    r"""(?P<mark>[.!?…]+)["'”’»)\]]*\s+|[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*"""
+    r"""(?<![.!?…])(?P<mark>[.!?…]+)["'”’»)\]]*\s+|"""
+    r"""(?<![。！？])[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*"""
 )
+_WORD_END = 40  # the end of a longer word is enough to tell that it is no abbreviation
 # A full stop does not end a sentence after these, after numbers ("14. März") and initials.
 _ABBREVIATIONS = frozenset(
     (
@@ -201,7 +204,7 @@ def split_sentences(text: str) -> list[str]:
     """
     sentences, begin = [], 0
     for match in _END.finditer(text):
-        before = text[begin : match.start()]
+        before = text[max(begin, match.start() - _WORD_END) : match.start()]
         after = text[match.end() : match.end() + 4]  # its first character, perhaps in quotes
         if not after or (match["mark"] == "." and _is_abbreviation(before, after)):
             continue

@@ -3,10 +3,11 @@
 import { capitalize, isAllCaps, normalizeText, readable } from "./text.js";
 
 // A mark that may end a sentence, with the closing quotes and brackets after it.
-const END = /([.!?…]+)["'”’»)\]]*\s+|[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*/g;
+const END = /(?<![.!?…])([.!?…]+)["'”’»)\]]*\s+|(?<![。！？])[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*/g;
 // A full stop does not end a sentence after these, after numbers ("14. März") and initials.
 const ABBREVIATIONS = ("mr mrs ms dr prof st jr sr inc ltd vs e.g i.e cf ca approx "
   + "hr fr nr str bzw z.b d.h u.a sra srta ud mme mlle p.ex").split(" ");
+const WORD_END = 40; // the end of a longer word is enough to tell that it is no abbreviation
 const LAST_WORDS = ["a.m", "p.m", "etc", "usw"]; // they end a sentence before a capital
 const BEFORE_NUMBERS = ["no", "nos", "fig", "vol"]; // abbreviations only before a number
 const OPENING = /^["'“”‘’„«»([]+/;
@@ -74,7 +75,8 @@ function splitSentences(text) {
   let begin = 0;
   for (const { index, 0: { length }, 1: mark } of text.matchAll(END)) {
     const after = text.slice(index + length, index + length + 4); // perhaps a quote comes first
-    if (!after || (mark === "." && isAbbreviation(text.slice(begin, index), after))) continue;
+    const before = text.slice(Math.max(begin, index - WORD_END), index);
+    if (!after || (mark === "." && isAbbreviation(before, after))) continue;
     sentences.push(text.slice(begin, index + length).trim());
     begin = index + length;
   }
