@@ -1,7 +1,7 @@
-"""Joins JavaScript modules into one classic script, for a page that is opened from a file.
+"""Joins JavaScript modules into one script, or one module.
 
-Browsers refuse modules in a page without a server. The project's modules use only two forms:
-`import { … } from "./other.js";` and `export` before a declaration.
+Browsers refuse modules in a page that is opened from a file, without a server. The project's
+modules use only two forms: `import { … } from "./other.js";` and `export` before a declaration.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DECLARED = re.compile(r"^(?:export )?(?:async )?(?:class|const|function|let) (\
 
 
 def bundle_script(entry: Path) -> str:
-    """Joins a module and all that it imports, each before the first module that needs it.
+    """Joins a module and all that it imports into a classic script.
 
     Args:
         entry: The module to run.
@@ -26,6 +26,24 @@ def bundle_script(entry: Path) -> str:
     Raises:
         ValueError: If two modules declare the same name, since they share one scope.
     """
+    return f'(() => {{\n"use strict";\n{_joined(entry)}}})();\n'
+
+
+def bundle_module(entry: Path, name: str) -> str:
+    """Joins a module and all that it imports into one module.
+
+    Args:
+        entry: The module.
+        name: The only name to export.
+
+    Raises:
+        ValueError: If two modules declare the same name.
+    """
+    return f"{_joined(entry)}export {{ {name} }};\n"
+
+
+def _joined(entry: Path) -> str:
+    """Joins modules, each before the first one that needs it."""
     modules: dict[Path, str] = {}
     _collect(entry.resolve(), modules)
     counts = Counter(name for text in modules.values() for name in _DECLARED.findall(text))
@@ -33,7 +51,7 @@ def bundle_script(entry: Path) -> str:
     if doubled:
         raise ValueError(f"Names must differ between modules. Received: {', '.join(doubled)}")
     texts = (_EXPORT.sub("", _IMPORT.sub("", text)) for text in modules.values())
-    return '(() => {\n"use strict";\n' + "".join(texts) + "})();\n"
+    return "".join(texts)
 
 
 def _collect(path: Path, modules: dict[Path, str]) -> None:

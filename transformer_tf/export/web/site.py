@@ -9,7 +9,7 @@ import string
 from collections.abc import Sequence
 from pathlib import Path
 
-from transformer_tf.attention_maps.bundle import bundle_script, source_hash
+from transformer_tf.attention_maps.bundle import bundle_module, bundle_script, source_hash
 from transformer_tf.attention_maps.page import BROWSER_FILES, attention_markup, embedded_json
 from transformer_tf.checkpoint import open_checkpoint
 from transformer_tf.errors import CheckpointError
@@ -19,6 +19,7 @@ from transformer_tf.utils.files import atomic_write_bytes
 
 FILES = Path(__file__).parent
 INDEX_FILE = "index.html"
+MODULE_FILE = "translator.js"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +46,8 @@ def export_web(
     """Writes checkpoints as a page that translates and shows how.
 
     A folder holds `index.html`, and each model twice: `NAME.gz` for web servers, and `NAME.js` for
-    a page that is opened from a file, which may load only scripts.
+    a page that is opened from a file, which may load only scripts. `translator.js` is a module for
+    other pages and for Node.js.
 
     Args:
         folders: The checkpoints to choose from, the default first.
@@ -76,10 +78,21 @@ def export_web(
     with new_folder(output) as partial:
         partial.mkdir()
         (partial / INDEX_FILE).write_text(render_site(models), encoding="utf-8")
+        (partial / MODULE_FILE).write_text(module(), encoding="utf-8")
         for name, pack in zip(names, packs, strict=True):
             (partial / f"{name}.gz").write_bytes(pack)
             text = f"receivePack({json.dumps(base64.b64encode(pack).decode())});\n"
             (partial / f"{name}.js").write_text(text)
+
+
+def module() -> str:
+    """Returns the translator of the page as one JavaScript module, which exports `Translator`."""
+    script = bundle_module(FILES / "engine" / "translator.js", "Translator")
+    return script.replace('static kernel = ""', f'static kernel = "{_kernel()}"')
+
+
+def _kernel() -> str:
+    return base64.b64encode((FILES / "engine" / "kernel.wasm").read_bytes()).decode()
 
 
 def listed_model(folder: Path) -> ListedModel:
@@ -113,7 +126,7 @@ def render_site(models: Sequence[ListedModel], packs: Sequence[bytes] | None = N
     )
     data = {
         "models": [dataclasses.asdict(model) for model in models],
-        "kernel": base64.b64encode((FILES / "engine" / "kernel.wasm").read_bytes()).decode(),
+        "kernel": _kernel(),
         "packs": [base64.b64encode(pack).decode() for pack in packs or ()],
         "worker": bundle_script(FILES / "engine" / "worker.js"),
     }

@@ -1,3 +1,4 @@
+import { compiles } from "./kernel.js";
 import { Pack } from "./pack.js";
 import { fill, Placeholders, SLOTS } from "./placeholders.js";
 import { beamSearch, greedySearch } from "./search.js";
@@ -25,6 +26,49 @@ import { Transformer, UNCHANGED } from "./transformer.js";
 
 /** Translates text and returns every number that it computes on the way. */
 export class Translator {
+  /** The compiled kernel in base64; "" to compute in JavaScript. An exported module has it. */
+  static kernel = "";
+
+  /**
+   * Loads a model.
+   *
+   * @param {string|URL|Uint8Array} source The address of `NAME.gz`, which `fetch` reads, or its
+   *   bytes.
+   */
+  static async load(source) {
+    let packed = source;
+    if (!(source instanceof Uint8Array)) {
+      const response = await fetch(source);
+      if (!response.ok) throw new Error(`${source}: ${response.status}`);
+      packed = await response.blob();
+    }
+    const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const code = Uint8Array.from(atob(Translator.kernel), (character) => character.charCodeAt(0));
+    return new Translator(await new Response(unpacked).arrayBuffer(), compiles(code) ? code : null);
+  }
+
+  /**
+   * Translates a text, sentence by sentence; its lines stay lines.
+   *
+   * @param {string} text
+   * @param {object} [options]
+   * @param {number} [options.beamSize] 1 for greedy search; by default that of the model.
+   * @returns {{text: string, sentences: ({source: string, line: number}
+   *   & ReturnType<Translator["result"]>)[]}}
+   */
+  translate(text, { beamSize = this.header.decoding.beam_size } = {}) {
+    const sentences = this.segments(text).map(({ text: source, allCaps, line }) => ({
+      source, line,
+      ...this.answer({
+        text: source, allCaps, search: beamSize === 1 ? "greedy" : "beam",
+        settings: { beam_size: beamSize },
+      }),
+    }));
+    const lines = text.split("\n").map((_, number) => sentences
+      .filter(({ line }) => line === number).map((sentence) => sentence.text).join(" "));
+    return { text: lines.join("\n"), sentences };
+  }
+
   /**
    * @param {ArrayBuffer} buffer A pack.
    * @param {Uint8Array|null} code The kernel in WebAssembly.
@@ -114,11 +158,11 @@ export class Translator {
   }
 
   /**
-   * Translates a text.
+   * Translates a sentence.
    *
    * @param {Request} request
    */
-  translate(request) {
+  answer(request) {
     const task = this.task(request);
     const found = request.search === "beam" ? beamSearch(task) : greedySearch(task);
     return this.result(task, found);

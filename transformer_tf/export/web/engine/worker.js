@@ -33,7 +33,7 @@ const methods = {
     text, translator.header.common_words, translator.placeholders?.known ?? null),
 
   /** @param {import("./translator.js").Request} request */
-  translate: (request) => translator.translate(request),
+  translate: (request) => translator.answer(request),
 
   cell: (request) => cellOf(translator, request),
   layers: (request) => layersOf(translator, request),
