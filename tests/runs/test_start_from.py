@@ -9,6 +9,7 @@ from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.config import load_config, load_run_config
 from transformer_tf.errors import CheckpointError, ConfigError
 from transformer_tf.hashes import record_hashes
+from transformer_tf.runs.reports import summary_table
 from transformer_tf.runs.trainer import Trainer
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
@@ -85,7 +86,12 @@ def test_a_run_resumes_without_the_checkpoint(data, checkpoint, tmp_path):
     with Trainer(longer, folder, resume=True).prepare() as trainer:
         for resumed, last in zip(trainer.model.get_weights(), trained, strict=True):
             np.testing.assert_array_equal(resumed, last)
-        assert [row["step"] for row in trainer.fit()][-1] == 3
+        rows = trainer.fit()
+    assert [row["step"] for row in rows] == [0, 2, 3]
+    # The first row has the scores of the checkpoint.
+    table = summary_table(rows).splitlines()
+    assert table[0].split()[:3] == ["step", "epoch", "loss"]
+    assert float(table[1].split()[2]) == pytest.approx(rows[0]["val_loss"], abs=1e-3)
 
 
 def test_the_tags_are_those_of_the_mix(data, checkpoint, tmp_path):

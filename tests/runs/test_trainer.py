@@ -115,6 +115,24 @@ def test_the_time_limit(data, tmp_path):
     assert [row["step"] for row in trainer.fit()] == [1]
 
 
+def test_a_time_limit_plans_the_steps(data, tmp_path, monkeypatch):
+    """A run of a minute with steps of two seconds; a resumed run keeps its plan."""
+    monkeypatch.setattr("transformer_tf.runs.trainer.seconds_per_step", lambda *_: 2.0)
+    settings = ["training.max_minutes=1", "training.max_epochs=99", "training.cooldown_steps=0.2"]
+    with Trainer(configure(*settings), tmp_path / "run").prepare() as trainer:
+        assert trainer.plan.max_steps > 99
+        before = trainer.model.get_weights()
+        monkeypatch.setattr(trainer, "_train", lambda *_: trainer._save())
+        trainer.fit()
+    for weight, start in zip(trainer.model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(weight, start)
+    plan = trainer.plan
+    assert 20 < plan.max_steps < 30
+    assert (plan.warmup, plan.cooldown) == (plan.max_steps // 10, plan.max_steps // 5)
+    with Trainer(configure(*settings), tmp_path / "run", resume=True).prepare() as trainer:
+        assert trainer.plan == plan
+
+
 def test_an_automatic_vocabulary_and_samples(data, tmp_path):
     config = configure("tokenizer.vocab_size=auto", "training.samples=null")
     with Trainer(config, tmp_path / "run").prepare() as trainer:
@@ -122,7 +140,7 @@ def test_an_automatic_vocabulary_and_samples(data, tmp_path):
         assert all(275 < size < 1000 for size in sizes)
         assert f"vocabularies of {sizes[0]} and {sizes[1]}" in trainer.summary()
         sources = [source for source, _ in trainer.corpus.validation]
-        assert trainer.samples == (sources[0], sources[3], sources[6])
+        assert trainer.samples == (sources[0], sources[1], sources[3])
 
 
 @pytest.mark.parametrize(
@@ -131,7 +149,7 @@ def test_an_automatic_vocabulary_and_samples(data, tmp_path):
         (["tokenizer.vocab_size=100000"], ConfigError, "tokenizer.vocab_size"),
         (["data.max_length=2"], DataError, "data.max_length=2"),
         (["data.corpus=tatoba"], DataError, "tatoeba"),
-        (["data.held_out_size=90"], DataError, "too small"),
+        (["data.target_language=fr"], DataError, "fra-eng"),
     ],
 )
 def test_a_failed_start_leaves_no_folder(data, tmp_path, overrides, error, message):

@@ -44,11 +44,23 @@ def test_files_as_text_and_as_json(run):
     assert len(found["worst"]) == 2
 
 
+def test_a_table_is_scored_like_two_files(run, tmp_path):
+    lines = zip(REFERENCES.splitlines(), SOURCES.splitlines(), strict=True)
+    (tmp_path / "pairs.csv").write_text("".join(f'{a};"{b}"\n' for a, b in lines))
+    options = ("--json", "--resamples", "0")
+    _, expected, _ = run(*FILES, *options)
+    status, out, _ = run("pairs.csv", "data.columns=[2, 1]", *options)
+    assert status == 0
+    assert json.loads(out)["metrics"] == json.loads(expected)["metrics"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         (["--source", "en.txt"], 2, "--reference"),
         ([*FILES, "--split", "test"], 2, "--split"),
+        ([*FILES, "pairs.tsv"], 2, "a table"),
+        (["no.tsv"], 1, "no.tsv"),
         (["--worst", "-1"], 2, "--worst"),
         (["--resamples", "1"], 2, "--resamples"),
         (["--source", "en.txt", "--reference", "one.txt"], 1, "one.txt"),

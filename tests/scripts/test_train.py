@@ -97,7 +97,7 @@ def test_the_folder_of_a_run(command_line, tmp_path, name, folder):
 
 
 def test_a_dry_run(command_line, data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("transformer_tf.runs.dry_run.seconds_per_step", lambda trainer: 0.5)
+    monkeypatch.setattr("transformer_tf.runs.dry_run.seconds_per_step", lambda *_: 0.5)
     command_line(*SETTINGS[:3], "--dry-run", *SETTINGS[3:])
     main()
     output = capsys.readouterr()

@@ -1,10 +1,13 @@
-"""Score a translator: [--checkpoint DIR] [--source FILE --reference FILE]."""
+"""Score a translator: [--checkpoint NAME] [FILE | --source FILE --reference FILE]."""
 
 import argparse
 import dataclasses
 import json
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+from transformer_tf.catalog import CONFIG_FILE
 from transformer_tf.commands import new_parser
 from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
 from transformer_tf.errors import DataError
@@ -46,16 +49,23 @@ def parse_arguments() -> argparse.Namespace:
         help="bootstrap samples behind the confidence intervals (1000); 0 for none",
     )
     parser.add_argument(
-        "overrides",
+        "values",
         nargs="*",
-        metavar="decoding.key=value",
-        help="change a key of the search, such as decoding.beam_size=4",
+        metavar="FILE | section.key=value",
+        help="score this table of sentences and references, read with data.columns or data.swap; "
+        "change a key of the search, such as decoding.beam_size=4",
     )
     arguments = parser.parse_intermixed_args()
+    arguments.table = [value for value in arguments.values if "=" not in value]
+    arguments.layout = [value for value in arguments.values if value.startswith("data.")]
+    others = {*arguments.table, *arguments.layout}
+    arguments.overrides = [value for value in arguments.values if value not in others]
+    if len(arguments.table) > 1:
+        parser.error("give one table, or --source and --reference")
     if (arguments.source is None) != (arguments.reference is None):
         parser.error("--source and --reference go together")
-    if arguments.source and arguments.split:
-        parser.error("give --split or files, not both")
+    if bool(arguments.source) + bool(arguments.split) + bool(arguments.table) > 1:
+        parser.error("give --split, a table, or --source and --reference")
     if arguments.worst < 0 or arguments.resamples < 0 or arguments.resamples == 1:
         parser.error("--worst must be at least 0, and --resamples 0 or at least 2")
     return arguments
@@ -66,6 +76,8 @@ def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, s
     from transformer_tf.text.corpora.corpus import load_held_out
     from transformer_tf.utils.lines import read_lines
 
+    if arguments.table:
+        return _read_table(arguments.table[0], arguments.layout, folder)
     if not arguments.source:
         return load_held_out(folder, arguments.split or "test")
     sources, references = read_lines(arguments.source), read_lines(arguments.reference)
@@ -75,6 +87,27 @@ def read_pairs(arguments: argparse.Namespace, folder: Path) -> list[tuple[str, s
             f"{len(references)}; each sentence needs one reference, and there must be at least one"
         )
     return list(zip(sources, references, strict=True))
+
+
+def _read_table(path: str, layout: Sequence[str], folder: Path) -> list[tuple[str, str]]:
+    """Reads the pairs of a table, which must be in the languages of a checkpoint."""
+    from transformer_tf.config import load_config, load_saved_config
+    from transformer_tf.text.corpora.corpus import check_languages
+    from transformer_tf.text.corpora.sources import list_sources
+
+    saved = load_saved_config(folder / CONFIG_FILE).data
+    overrides = [
+        f"data.files={json.dumps([path])}",
+        f"data.source_language={saved.source_language}",
+    ]
+    overrides += [f"data.target_language={saved.target_language}", *layout]
+    data = load_config(None, overrides).data
+    (table,) = list_sources(data, Counter())
+    pairs = [(pair.source, pair.target) for pair in table.read()]
+    if not pairs:
+        raise DataError(f"{path} has no sentence pair")
+    check_languages(pairs, path, data)
+    return pairs
 
 
 def main() -> None:
@@ -99,7 +132,8 @@ def main() -> None:
     if arguments.json:
         print(json.dumps({"checkpoint": str(folder), **dataclasses.asdict(found)}))
     else:
-        origin = arguments.source or f"{arguments.split or 'test'} split"
+        origin = arguments.source or "".join(arguments.table)
+        origin = origin or f"{arguments.split or 'test'} split"
         print(f"{folder}, {origin}\n{found.summary()}")
 
 

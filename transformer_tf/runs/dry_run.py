@@ -5,23 +5,19 @@ from __future__ import annotations
 import contextlib
 import random
 import tempfile
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import keras
 import numpy as np
 
 from transformer_tf.config import Config
+from transformer_tf.runs.plan import plan_in_time
 from transformer_tf.runs.trainer import Trainer
-from transformer_tf.training.callbacks import format_duration, time_limit_note
-from transformer_tf.training.loop import train_until
-from transformer_tf.training.progress import Progress
+from transformer_tf.training.callbacks import format_duration
+from transformer_tf.training.loop import TIMED_STEPS, seconds_per_step
 from transformer_tf.utils.memory import peak_memory_mb
 from transformer_tf.utils.tables import grouped
 
-TIMED_STEPS = 20
 SHOWN_PAIRS = 10
 
 
@@ -80,34 +76,17 @@ def _examples(trainer: Trainer) -> str:
 def _time_and_memory(trainer: Trainer) -> str:
     """Trains a few steps and estimates the time of the whole run."""
     training, plan = trainer.config.training, trainer.plan
-    seconds = seconds_per_step(trainer)
+    seconds = seconds_per_step(trainer.training_model, trainer.stream)
     lines = [
         f"{seconds:.2g} s per step, measured over {TIMED_STEPS} steps: "
         f"{format_duration(plan.max_steps * seconds)} for all {plan.max_steps} steps, without the "
         "validations"
     ]
-    if training.max_minutes and 60 * training.max_minutes < plan.max_steps * seconds:
-        lines.append(time_limit_note(int(60 * training.max_minutes / seconds), plan.max_steps))
+    if training.max_minutes:
+        steps_per_epoch = trainer.stream.steps_per_epoch
+        plan = plan_in_time(training, steps_per_epoch, 60 * training.max_minutes, seconds)
+        lines.append(f"in {training.max_minutes:g} minutes about {plan.summary()}")
     memory = peak_memory_mb()
     if memory is not None:
         lines.append(f"peak memory of this process so far: {grouped(memory)} MB")
     return "\n".join(lines)
-
-
-def seconds_per_step(trainer: Trainer) -> float:
-    """Returns the mean time of `TIMED_STEPS` training steps.
-
-    The time to compile them is left out: JAX compiles a step for each shape, TensorFlow once.
-    """
-    model, stream, steps = trainer.training_model, trainer.stream, TIMED_STEPS + 1
-    if keras.backend.backend() != "tensorflow":
-        train_until(model, stream, steps, Progress(), [])
-    ends: list[float] = []
-
-    def after_step(_: int, logs: Mapping[str, Any]) -> None:
-        float(logs["loss"])  # waits until the step is done
-        ends.append(time.monotonic())
-
-    watch = keras.callbacks.LambdaCallback(on_train_batch_end=after_step)
-    train_until(model, stream, steps, Progress(), [watch])
-    return (ends[-1] - ends[0]) / TIMED_STEPS

@@ -11,6 +11,8 @@ from transformer_tf.training.schedule import PAPER_WARMUP_STEPS, TransformerSche
 from transformer_tf.utils.tables import grouped
 
 MIN_VALIDATIONS = 10
+MAX_VALIDATION_SHARE = 0.2  # of a time limit
+SAFETY = 0.97  # share of a time limit that the plan fills
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +57,43 @@ def plan_run(training: TrainingConfig, steps_per_epoch: int) -> Plan:
         or min(steps_per_epoch, max(steps // MIN_VALIDATIONS, 1)),
         warmup=max(_in_steps(training.warmup_steps, steps), 1),
         cooldown=_in_steps(training.cooldown_steps, steps),
+    )
+
+
+def plan_in_time(
+    training: TrainingConfig,
+    steps_per_epoch: int,
+    seconds: float,
+    seconds_per_step: float,
+    seconds_per_validation: float = 0.0,
+) -> Plan:
+    """Plans a run that has a time limit.
+
+    Validations take at most a fifth of the time, unless `training.validate_every` asks for more. A
+    warm-up and a cool-down of more than half of the run are shortened to half of it.
+
+    Args:
+        training: The configuration.
+        steps_per_epoch: Number of batches of an epoch.
+        seconds: The time for steps and validations.
+        seconds_per_step: The time of a step.
+        seconds_per_validation: The time of a validation.
+    """
+    most = seconds / seconds_per_step
+    seldom = seconds_per_validation / (MAX_VALIDATION_SHARE * seconds_per_step)
+    every = training.validate_every or max(min(steps_per_epoch, most / MIN_VALIDATIONS), seldom)
+    every = max(int(every), 1)
+    steps = int(SAFETY * seconds / (seconds_per_step + seconds_per_validation / every))
+    steps = max(min(steps, training.max_steps or sys.maxsize), 1)
+    plan = plan_run(dataclasses.replace(training, max_steps=steps), steps_per_epoch)
+    if plan.max_steps < steps:  # the epochs end first
+        return plan
+    shorter = min(plan.max_steps / 2 / max(plan.warmup + plan.cooldown, 1), 1.0)
+    return dataclasses.replace(
+        plan,
+        validate_every=every,
+        warmup=max(int(shorter * plan.warmup), 1),
+        cooldown=int(shorter * plan.cooldown),
     )
 
 

@@ -65,7 +65,7 @@ def best_row(rows: Sequence[Row]) -> Row | None:
 
 def _cells(row: Row, best: bool) -> dict[str, str]:
     cells = {
-        title: form.format(row[name]).replace(",", " ")
+        title: "" if row[name] is None else form.format(row[name]).replace(",", " ")
         for name, title, form in COLUMNS
         if name in row
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import shlex
 import time
@@ -35,7 +36,7 @@ from transformer_tf.errors import (
 from transformer_tf.hashes import recorded_write
 from transformer_tf.runs.data import TrainingData, check_held_out
 from transformer_tf.runs.folder import STATE_FILE, FolderLock
-from transformer_tf.runs.plan import check_schedule, make_schedule, plan_run
+from transformer_tf.runs.plan import Plan, check_schedule, make_schedule, plan_in_time, plan_run
 from transformer_tf.runs.reports import Reporter
 from transformer_tf.runs.state import get_arrays, load_state, save_state, set_arrays
 from transformer_tf.runs.tokenizers import make_tokenizers, resumed_tokenizers
@@ -51,7 +52,7 @@ from transformer_tf.training.callbacks import (
     StopSignal,
 )
 from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
-from transformer_tf.training.loop import train_until
+from transformer_tf.training.loop import seconds_per_step, train_until
 from transformer_tf.training.model import compile_training_model
 from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream
@@ -202,9 +203,6 @@ class Trainer:
         rows = group.index, group.size
         self.stream = BatchStream(self.data.train, *rows)
         self._validation_stream = BatchStream(self.data.validation, *rows)
-        self.plan = plan_run(training, self.stream.steps_per_epoch)
-        if not self.resume:
-            check_schedule(training, self.plan)
 
     def _prepare_model(self) -> None:
         """Builds the model and loads the state of the run, or the weights to start from."""
@@ -215,9 +213,9 @@ class Trainer:
         if state is None and training.start_from is not None:
             _, weights, _, _ = open_checkpoint(training.start_from.expanduser())
             load_weights(self.model, weights)
-        schedule = make_schedule(training, self.plan, config.model.d_model)
-        self.training_model = compile_training_model(self.model, training, schedule)
         self.progress, arrays = state or (Progress(fingerprint=self.data.fingerprint), [])
+        self._plan_run()
+        self._compile()
         if self.progress.fingerprint != self.data.fingerprint:
             raise DataError(
                 f"The training pairs are not those that the run in {self.folder} began with"
@@ -226,6 +224,44 @@ class Trainer:
         self.average = WeightAverage(decay, self.progress) if decay else None
         if state is not None:
             set_arrays(self.training_model, self.average, arrays)
+
+    def _plan_run(self) -> None:
+        """Plans the steps of a new or a resumed run."""
+        training, progress, steps = self.config.training, self.progress, self.stream.steps_per_epoch
+        self.plan = plan_run(training, steps)
+        if not self.resume:
+            check_schedule(training, self.plan)
+        elif training.max_minutes and training.max_minutes == progress.minutes:
+            self.plan = Plan(**progress.plan)
+        elif training.max_minutes and progress.step:
+            seconds = progress.seconds / progress.step
+            self.plan = plan_in_time(training, steps, 60 * training.max_minutes, seconds)
+
+    def _compile(self) -> None:
+        """Compiles the model with the learning rate of the plan."""
+        training = self.config.training
+        schedule = make_schedule(training, self.plan, self.config.model.d_model)
+        self.training_model = compile_training_model(self.model, training, schedule)
+
+    def _plan_minutes(self, make_translator: Callable[[], SampleTranslator] | None) -> None:
+        """Plans a new run with a time limit by the time of a few steps and of a validation.
+
+        The first steps are then trained again, from the same weights.
+        """
+        training, progress = self.config.training, self.progress
+        assert training.max_minutes is not None
+        began_at = time.monotonic()
+        validation = progress.seconds
+        if not progress.rows:
+            self._score(make_translator)
+            validation = time.monotonic() - began_at
+        arrays = get_arrays(self.training_model, None)
+        step = seconds_per_step(self.training_model, self.stream)
+        set_arrays(self.training_model, None, arrays)
+        progress.seconds += time.monotonic() - began_at
+        left = 60 * training.max_minutes - progress.seconds
+        self.plan = plan_in_time(training, self.stream.steps_per_epoch, left, step, validation)
+        self._compile()
 
     def summary(self) -> str:
         """Describes the run in three lines: the batches, the plan and the model."""
@@ -265,11 +301,12 @@ class Trainer:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._leaving_no_failed_start())
             stack.callback(self.close)
-            line = self._progress_line()
+            line = ProgressLine(self.progress, self.plan.max_steps, self.stream.steps_per_epoch)
             stack.callback(line.close)
             reporter = None
             if self.group.is_main:
                 reporter = Reporter(self.folder, line.write)
+            self._begin(line, make_translator, reporter)
             if self.group.size == 1:
                 # Several processes could stop after different steps and wait for each other.
                 stack.enter_context(self._signal.listen())
@@ -281,13 +318,24 @@ class Trainer:
             load_weights(self.model, self.folder / BEST_WEIGHTS)
         return self.progress.rows
 
-    def _progress_line(self) -> ProgressLine:
-        minutes, deadline = self.config.training.max_minutes, math.inf
-        if minutes is not None:
-            deadline = time.monotonic() + 60 * minutes - self.progress.seconds
-        return ProgressLine(
-            self.progress, self.plan.max_steps, self.stream.steps_per_epoch, deadline
-        )
+    def _begin(
+        self,
+        line: ProgressLine,
+        make_translator: Callable[[], SampleTranslator] | None,
+        reporter: Reporter | None,
+    ) -> None:
+        """Validates the checkpoint that a run starts from, and plans a run with a time limit."""
+        training, progress = self.config.training, self.progress
+        if training.start_from is not None and not progress.rows:
+            row = {"step": 0, "epoch": 0.0, "loss": None, "accuracy": None}
+            self._report(self._validate(row, make_translator), reporter)
+        if training.max_minutes is None:
+            return
+        if progress.step == 0:
+            self._plan_minutes(make_translator)
+            line.total = self.plan.max_steps
+            line.write(f"in {training.max_minutes:g} minutes about {self.plan.summary()}")
+        progress.minutes, progress.plan = training.max_minutes, dataclasses.asdict(self.plan)
 
     def _callbacks(self, line: ProgressLine) -> list[Callback]:
         """Returns what happens after each step, in this order."""
@@ -317,14 +365,18 @@ class Trainer:
             samples = None
             if progress.step == end or not self._signal.received:
                 samples = self._validate(row, make_translator)
-            self._save()
-            if reporter is not None and samples is not None:
-                reporter.write(progress.rows, samples)
+            self._report(samples, reporter)
             if self._signal.received and not self.finished:
                 raise Interrupted(
                     f"stopped after step {progress.step}; resume with: "
                     f"{command_line('train')} --resume {shlex.quote(str(self.folder))}"
                 )
+
+    def _report(self, samples: list[Pair] | None, reporter: Reporter | None) -> None:
+        """Saves the state and, after a validation, writes the reports."""
+        self._save()
+        if reporter is not None and samples is not None:
+            reporter.write(self.progress.rows, samples)
 
     @property
     def finished(self) -> bool:
@@ -337,26 +389,16 @@ class Trainer:
         )
 
     def _out_of_time(self) -> bool:
-        minutes = self.config.training.max_minutes
-        return minutes is not None and self.progress.seconds >= 60 * minutes
+        minutes, progress = self.config.training.max_minutes, self.progress
+        return bool(minutes and progress.step and progress.seconds >= 60 * minutes)
 
     def _validate(
         self, row: dict[str, Any], make_translator: Callable[[], SampleTranslator] | None
     ) -> list[Pair]:
         """Adds validation metrics to a row, saves the weights and translates the samples."""
-        began_at, samples = time.monotonic(), []
-        progress = self.progress
+        began_at, progress = time.monotonic(), self.progress
         with self.average.in_place(self.model) if self.average else contextlib.nullcontext():
-            metrics = evaluate(self.training_model, self._validation_stream)
-            if not math.isfinite(metrics["loss"]):  # the last update broke the weights
-                raise TrainingDivergedError(
-                    f"The validation loss is {metrics['loss']} after step {progress.step}"
-                )
-            if make_translator is not None and self.group.is_main:
-                translator = make_translator()
-                metrics |= score_translations(translator, self.corpus.validation)
-                translations = translator.translate(self.samples)
-                samples = list(zip(self.samples, translations, strict=True))
+            metrics, samples = self._score(make_translator)
             row |= {f"val_{name}": value for name, value in metrics.items()}
             self._save_weights(LAST_WEIGHTS)
             if progress.add_perplexity(metrics["perplexity"]):
@@ -364,6 +406,22 @@ class Trainer:
         progress.rows.append(row)
         progress.seconds += time.monotonic() - began_at
         return samples
+
+    def _score(
+        self, make_translator: Callable[[], SampleTranslator] | None
+    ) -> tuple[dict[str, float], list[Pair]]:
+        """Returns the validation metrics of the present weights, and the translated samples."""
+        metrics, samples = evaluate(self.training_model, self._validation_stream), []
+        if not math.isfinite(metrics["loss"]):  # the last update broke the weights
+            raise TrainingDivergedError(
+                f"The validation loss is {metrics['loss']} after step {self.progress.step}"
+            )
+        if make_translator is not None and self.group.is_main:
+            translator = make_translator()
+            metrics |= score_translations(translator, self.corpus.validation)
+            translations = translator.translate(self.samples)
+            samples = list(zip(self.samples, translations, strict=True))
+        return metrics, samples
 
     def _save_weights(self, name: str) -> None:
         if self.group.is_main:

@@ -17,9 +17,6 @@ from transformer_tf.training.progress import Progress
 from transformer_tf.utils.startup import STARTED
 from transformer_tf.utils.tables import grouped
 
-STEPS_TO_ESTIMATE = 20  # before a note on the time limit
-ENOUGH_STEPS = 0.9  # share of the steps that a run should reach
-
 
 class StepCounter(keras.callbacks.Callback):
     """Counts the steps and the time of a run. The other callbacks come after this one."""
@@ -101,25 +98,19 @@ class StopCheck(keras.callbacks.Callback):
 class ProgressLine(keras.callbacks.Callback):
     """A line with the epoch, the step, the loss, the speed and the time left.
 
-    A terminal shows the line as it changes; a log file gets one every 30 seconds. A note warns if
-    the time limit will cut the run short.
+    A terminal shows the line as it changes; a log file gets one every 30 seconds.
 
     Args:
         progress: The progress of the run.
         total: Number of steps of the run.
         steps_per_epoch: Number of steps of an epoch.
-        deadline: The `time.monotonic()` at which the time limit ends the run.
     """
 
-    def __init__(
-        self, progress: Progress, total: int, steps_per_epoch: int, deadline: float = math.inf
-    ):
+    def __init__(self, progress: Progress, total: int, steps_per_epoch: int):
         super().__init__()
         self.progress = progress
         self.total = total
         self.steps_per_epoch = steps_per_epoch
-        self.deadline = deadline
-        self.noted = False
         self.terminal = sys.stderr.isatty()
         self.interval = 0.5 if self.terminal else 30.0  # seconds
         self.line = tqdm(bar_format="{desc}", dynamic_ncols=True, disable=not self.terminal)
@@ -137,9 +128,6 @@ class ProgressLine(keras.callbacks.Callback):
         if now - self.shown_at < self.interval:
             return
         self.shown_at = now
-        if not self.noted and (note := self.note(now)):
-            self.noted = True
-            self.write(note)
         text = self.text(float(logs["loss"]), float(logs["tokens"]) / (now - self.began_at), now)
         if self.terminal:
             self.line.set_description_str(text)
@@ -165,30 +153,18 @@ class ProgressLine(keras.callbacks.Callback):
         ]
         seconds = self._seconds_per_step(now)
         if seconds is not None:
-            left = min((self.total - self.progress.step) * seconds, max(self.deadline - now, 0))
+            left = (self.total - self.progress.step) * seconds
             parts.append(f"{format_duration(left)} left")
         return " · ".join(parts)
 
-    def note(self, now: float) -> str:
-        """Returns a warning if the time limit will cut the run short, else an empty string.
-
-        Args:
-            now: The current `time.monotonic()`.
-        """
-        seconds = self._seconds_per_step(now, at_least=STEPS_TO_ESTIMATE)
-        if seconds is None or self.deadline == math.inf:
-            return ""
-        last = self.progress.step + int(max(self.deadline - now, 0) / seconds)
-        return time_limit_note(last, self.total) if last < ENOUGH_STEPS * self.total else ""
-
-    def _seconds_per_step(self, now: float, at_least: int = 1) -> float | None:
-        """Returns the mean time of a step; None before there are enough steps.
+    def _seconds_per_step(self, now: float) -> float | None:
+        """Returns the mean time of a step; None before the second.
 
         The first step does not count: it takes much longer, because it compiles.
         """
         first, first_at = self.first or (self.progress.step, now)
         steps = self.progress.step - first
-        return (now - first_at) / steps if steps >= at_least else None
+        return (now - first_at) / steps if steps else None
 
     def write(self, text: str) -> None:
         """Prints a text on stderr, above the line."""
@@ -197,19 +173,6 @@ class ProgressLine(keras.callbacks.Callback):
     def close(self) -> None:
         """Ends the line and leaves it on the screen."""
         self.line.close()
-
-
-def time_limit_note(last: int, total: int) -> str:
-    """Returns the warning that `training.max_minutes` will cut a run short.
-
-    Args:
-        last: The last step, as estimated.
-        total: Number of steps of the run.
-    """
-    return (
-        f"training.max_minutes will end the run after about {last} of {total} steps. Its learning "
-        f"rate is planned for all of them: training.max_steps={max(last, 1)} would fit"
-    )
 
 
 def format_duration(seconds: float) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
@@ -10,6 +11,8 @@ from keras.callbacks import Callback
 
 from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream, as_dataset
+
+TIMED_STEPS = 20
 
 
 def train_until(
@@ -51,3 +54,21 @@ def train_until(
         "tokens_per_second": tokens / max(seconds, 1e-9),
         "seconds": seconds,
     }
+
+
+def seconds_per_step(training_model: keras.Model, stream: BatchStream) -> float:
+    """Trains the first `TIMED_STEPS` steps and returns the mean time of one.
+
+    The time to compile them is left out: JAX compiles a step for each shape, TensorFlow once.
+    """
+    if keras.backend.backend() != "tensorflow":
+        train_until(training_model, stream, TIMED_STEPS + 1, Progress(), [])
+    ends: list[float] = []
+
+    def after_step(_: int, logs: Mapping[str, Any]) -> None:
+        float(logs["loss"])  # waits until the step is done
+        ends.append(time.monotonic())
+
+    watch = keras.callbacks.LambdaCallback(on_train_batch_end=after_step)
+    train_until(training_model, stream, TIMED_STEPS + 1, Progress(), [watch])
+    return (ends[-1] - ends[0]) / TIMED_STEPS

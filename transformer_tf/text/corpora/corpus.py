@@ -124,9 +124,7 @@ def load_held_out(folder: Path, name: str) -> list[Pair]:
     """
     path = folder / f"{name}.tsv"
     if not path.is_file():
-        raise DataError(
-            f"{folder} has no {name} pairs: name files with --source FILE and --reference FILE"
-        )
+        raise DataError(f"{folder} has no {name} pairs: score a table, such as mine.tsv")
     pairs = [tuple(line.split("\t")) for line in read_lines(path)]
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise DataError(f"{path} does not hold lines of a source, a tab and a target")
