@@ -1,9 +1,13 @@
 """The arcs between the words, the first thing on the page."""
 
+import io
 import re
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from tests.export.web.conftest import ready
 from transformer_tf.attention_maps.alignments import attention_of_words
@@ -81,3 +85,19 @@ def test_german_to_english_draws_the_words_that_were_read(fresh_page):
     assert re.match(
         r"After reading “father”, the model looks at: Vater 0\.\d", page.text_content("#arcs-told")
     )
+
+
+def test_the_arcs_are_saved_as_pictures(fresh_page, expected):
+    page = fresh_page
+    saved = {}
+    for name in ("svg", "png"):
+        with page.expect_download() as download:
+            page.click(f"#save-{name}")
+        saved[name] = Path(download.value.path()).read_bytes()
+    picture = ElementTree.fromstring(saved["svg"])
+    texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert " ".join(texts) == f"{FIRST} {page.text_content('#translation')}"
+    assert len(list(picture.iter("{http://www.w3.org/2000/svg}path"))) == (expected >= 0.05).sum()
+    with Image.open(io.BytesIO(saved["png"])) as image:
+        assert image.width == 2 * int(picture.get("width"))
+        assert len(image.getcolors(1 << 20)) > 10

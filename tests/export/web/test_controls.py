@@ -34,7 +34,7 @@ def test_a_chosen_word_leaves_the_view_and_is_the_one_of_the_next_view(fresh_pag
     assert page.is_visible("#map")
     assert page.locator("#map th.lit .said").text_content() == "hat"
     page.click("#way-odds")
-    assert page.text_content("#next-title") == "Token 3, after “… Mein Vater”"
+    page.wait_for_selector("#next-title:text-is('Token 3, after “… Mein Vater”')")
 
 
 def test_restore_undoes_every_change(fresh_page):

@@ -99,7 +99,7 @@ def test_the_words_before_a_token_have_spaces(fresh_page):
     page = fresh_page
     page.click("#way-odds")
     page.click("#target-tokens .chip >> nth=3")
-    assert page.text_content("#next-title") == "Token 4, after “… Mein Vater hat”"
+    page.wait_for_selector("#next-title:text-is('Token 4, after “… Mein Vater hat”')")
 
 
 def test_the_last_word_cannot_be_hidden(fresh_page):
@@ -107,6 +107,7 @@ def test_the_last_word_cannot_be_hidden(fresh_page):
     type_text(page, "Hello!")
     open_part(page, "cross", "masks")
     chips = page.locator("#hide .chip")
+    chips.last.wait_for()
     for index in range(chips.count() - 1):
         chips.nth(index).click()
         ready(page)

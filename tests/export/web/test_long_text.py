@@ -1,5 +1,7 @@
 """Texts of several sentences and lines, and sentences that are wider than the screen."""
 
+import re
+
 import pytest
 
 from tests.export.web.conftest import ready, type_text
@@ -111,3 +113,26 @@ def test_a_long_beam_is_as_wide_as_the_page(fresh_page, engine):
     assert page.locator("#beam .scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
     tree = engine("tree", {"text": LONG})
     assert page.locator("#tree path").count() == len(tree["candidates"])
+
+
+def test_a_map_of_many_cells_is_a_picture_and_a_small_one_has_numbers(fresh_page, engine):
+    page = fresh_page
+    shown = page.locator("#map tbody tr >> nth=2").locator("td >> nth=3")
+    content = shown.evaluate("e => getComputedStyle(e, '::after').content")
+    assert content == f'"{shown.get_attribute("aria-label")}"'
+    type_text(page, LONG)
+    assert page.locator("#map td").count() < 10  # one of them is the picture
+    found = engine("translate", {"text": LONG, "search": "beam"})["maps"]["cross"]
+    rows, columns = len(found["queries"]), len(found["keys"])
+    layer, head = (int(number) - 1 for number in re.findall(r"\d+", page.text_content("#chosen")))
+    begin = (layer * found["heads"] + head) * rows * columns
+    page.focus("#map")
+    for key in ("Control+Home", "End", "ArrowDown"):
+        page.keyboard.press(key)
+    weight = found["scores"][begin + columns + columns - 1]
+    assert page.text_content("#status").endswith(f"it looks at “<end>”: {weight:.2f}")
+    box = page.locator("#map canvas").bounding_box()
+    page.mouse.move(box["x"] + 2.5 * box["width"] / columns, box["y"] + 1.5 * box["height"] / rows)
+    column = page.locator("#map th.lit[data-column]")
+    assert column.get_attribute("data-column") == "2"
+    assert page.locator("#map th.lit[data-row]").get_attribute("data-row") == "1"

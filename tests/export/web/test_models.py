@@ -12,6 +12,7 @@ from transformer_tf.checkpoint import open_checkpoint, save_checkpoint
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.web.pack import pack_checkpoint
 from transformer_tf.export.web.site import ListedModel, export_web, render_site
+from transformer_tf.hashes import record_hashes
 
 FIRST = "My father bought a new car last week."  # the first example of the page
 
@@ -24,6 +25,7 @@ def folders(checkpoint, tmp_path_factory):
     data = dataclasses.replace(config.data, source_language="de", target_language="en")
     save_checkpoint(back, dataclasses.replace(config, data=data), target, source)
     shutil.copy(weights, back)
+    record_hashes(back)
     return [checkpoint, back]
 
 

@@ -67,6 +67,7 @@ def test_another_token(page, engine):
     found = engine("translate", {"text": SENTENCE, "search": "beam"})
     page.click("#target-tokens .chip >> nth=4")
     page.click("#way-odds")
+    wait_for_text(page, "#next-title", "Token 5")
     shown = numbers(page, "#next-tokens .bar-number")
     assert shown == pytest.approx([token["probability"] for token in found["next"][4]], abs=6e-4)
     page.click("#next-tokens button >> nth=1")

@@ -180,7 +180,8 @@ export class AttentionView {
     this.map.draw(this.queries, this.keys, this.weights, {
       rows: `${languages[rows.side]}, ${rows.role} ↓`,
       columns: `${languages[columns.side]}, ${columns.role} →`,
-    }, this.rests);
+    }, this.rests, (row, column) => kind === "decoder"
+      && this.keys[column].positions[0] > this.queries[row].positions.at(-1));
   }
 
   /**

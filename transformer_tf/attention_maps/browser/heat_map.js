@@ -1,6 +1,9 @@
-import { element } from "./dom.js";
+import { element, themeColor } from "./dom.js";
 
 const LONGEST_LABEL = 16; // characters
+const MOST_CELLS = 1000; // a larger map is a picture, since a cell of a table is slow
+const WIDE_ENOUGH = 30; // pixels of a cell that shows its number
+const FADED = 0.4; // of the weight where nothing is pointed at
 
 /**
  * Shortens a label.
@@ -18,6 +21,21 @@ function rowLabel(row) {
   if (!("read" in row)) return [shorten(row.label)];
   const [read, said] = [row.read, row.said].map(({ label }) => shorten(label));
   return [element("span", { class: "read" }, read), " ▸ ", element("span", { class: "said" }, said)];
+}
+
+/**
+ * @param {number} weight
+ * @param {number} row
+ * @param {number} column
+ * @param {boolean} forbidden
+ */
+function weightCell(weight, row, column, forbidden) {
+  const cell = element("td", {
+    class: forbidden && "forbidden", "data-row": row, "data-column": column,
+    "aria-label": weight.toFixed(2),
+  });
+  cell.style.setProperty("--weight", weight.toFixed(4));
+  return cell;
 }
 
 /**
@@ -55,7 +73,17 @@ export class HeatMap {
     this.columns = 0;
     /** @type {HTMLElement[]} The cells and headers of the chosen row and column. */
     this.lit = [];
-    const follow = ({ target }) => {
+    /** @type {HTMLCanvasElement|null} The cells of a large map. */
+    this.canvas = null;
+    /** @type {number[][]} */
+    this.weights = [];
+    new ResizeObserver(() => this.number()).observe(table);
+    const follow = ({ target, offsetX, offsetY }) => {
+      if (target === this.canvas) {
+        const at = (offset, size, count) => Math.min(Math.floor((offset / size) * count), count - 1);
+        this.point(at(offsetY, target.clientHeight, this.rows), at(offsetX, target.clientWidth, this.columns));
+        return;
+      }
       const { row, column } = target.closest?.("td, th")?.dataset ?? {};
       const number = (text) => (text === undefined ? null : Number(text));
       this.point(number(row), number(column));
@@ -84,9 +112,13 @@ export class HeatMap {
    * @param {{rows: string, columns: string}} axes Titles of the axes.
    * @param {number[]|null} rests The weights of each row that no column shows; null if there are
    *   none.
+   * @param {(row: number, column: number) => boolean} isForbidden Whether the query may not look at
+   *   the key.
    */
-  draw(queries, keys, weights, axes, rests) {
+  draw(queries, keys, weights, axes, rests, isForbidden) {
     const { table } = this;
+    this.weights = weights;
+    this.canvas = queries.length * keys.length > MOST_CELLS ? element("canvas") : null;
     [this.rows, this.columns] = [queries.length, keys.length];
     [this.row, this.column] = [null, null];
     table.style.setProperty("--columns", String(keys.length));
@@ -105,16 +137,33 @@ export class HeatMap {
       element("th", {
         scope: "row", "data-row": row, class: query.special && "special", title: query.label,
       }, ...rowLabel(query)),
-      ...weights[row].map((weight, column) => {
-        const cell = element("td", {
-          "data-row": row, "data-column": column, "aria-label": weight.toFixed(2),
-        });
-        cell.style.setProperty("--weight", weight.toFixed(4));
-        return cell;
-      }), rests && restCell(rests[row], row))));
+      ...(this.canvas ? [row ? null : this.pictureCell()] : weights[row].map((weight, column) =>
+        weightCell(weight, row, column, isForbidden(row, column)))),
+      rests && restCell(rests[row], row))));
     table.replaceChildren(head, body);
     table.classList.remove("pointed");
     this.lit = [];
+    if (this.canvas) this.drawCanvas();
+    this.number();
+  }
+
+  /** The one cell of a large map. */
+  pictureCell() {
+    return element("td", { class: "picture", rowspan: this.rows, colspan: this.columns }, this.canvas);
+  }
+
+  /** Draws a large map, a pixel for each cell; what is not chosen is faded. */
+  drawCanvas() {
+    const { row, column, weights } = this;
+    const isAll = row === null && column === null;
+    drawSmallMap(this.canvas, weights.map((each, i) => each.map((weight, j) =>
+      (isAll || i === row || j === column ? weight : FADED * weight))), themeColor("ink"));
+  }
+
+  /** Shows the numbers of cells if they have room. */
+  number() {
+    const cell = /** @type {HTMLElement|null} */ (this.table.querySelector("td[data-column]"));
+    this.table.classList.toggle("numbered", cell !== null && cell.offsetWidth >= WIDE_ENOUGH);
   }
 
   /**
@@ -126,13 +175,19 @@ export class HeatMap {
   point(row, column) {
     if (row === this.row && column === this.column) return;
     Object.assign(this, { row, column });
-    for (const cell of this.lit) cell.classList.remove("lit", "cursor");
+    for (const cell of this.lit) {
+      cell.classList.remove("lit", "cursor");
+      cell.removeAttribute("id");
+    }
     this.lit = Array.from(this.table.querySelectorAll(
       `[data-row="${row}"], [data-column="${column}"]`));
     for (const cell of this.lit) {
       cell.classList.add("lit");
-      cell.classList.toggle("cursor", cell.matches(`[data-row="${row}"][data-column="${column}"]`));
+      const isCursor = cell.matches(`[data-row="${row}"][data-column="${column}"]`);
+      cell.classList.toggle("cursor", isCursor);
+      if (isCursor) cell.id = "cursor";
     }
+    if (this.canvas) this.drawCanvas();
     this.table.classList.toggle("pointed", row !== null || column !== null);
     this.onPoint(row, column);
   }
@@ -142,6 +197,11 @@ export class HeatMap {
     const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     if (event.key === "Escape") {
       this.point(null, null);
+    } else if (["Home", "End"].includes(event.key) && this.rows && this.columns) {
+      event.preventDefault();
+      const end = (size) => (event.key === "Home" ? 0 : size - 1);
+      this.point(event.ctrlKey ? end(this.rows) : this.row ?? 0, end(this.columns));
+      this.reveal();
     } else if (steps[event.key] && this.rows && this.columns) {
       event.preventDefault();
       const [down, across] = steps[event.key];
@@ -154,9 +214,18 @@ export class HeatMap {
       const column = first ? 0 : next(this.column, across, this.columns);
       if (row === null && column === null) return;
       this.point(row, column);
-      const selector = (row === null ? "" : `[data-row="${row}"]`)
-        + (column === null ? "" : `[data-column="${column}"]`);
-      this.table.querySelector(selector)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      this.reveal();
+    }
+  }
+
+  /** Scrolls to the chosen cell, or to the headers of its row and column. */
+  reveal() {
+    const { row, column, table } = this;
+    const names = [row !== null && `[data-row="${row}"]`, column !== null && `[data-column="${column}"]`]
+      .filter(Boolean);
+    const found = table.querySelector(names.join("")) ? [names.join("")] : names;
+    for (const selector of found) {
+      table.querySelector(selector)?.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
   }
 }

@@ -12,6 +12,7 @@ import { EXAMPLES, languageName } from "./languages.js";
 import { applyLink, readLink, writeLink } from "./links.js";
 import { Models } from "./models.js";
 import { Panels } from "./panels.js";
+import { savePicture } from "./picture.js";
 import { Player } from "./player.js";
 import { showNotice, showTokens } from "./sentence_view.js";
 import { Session } from "./session.js";
@@ -205,6 +206,9 @@ byId("again").addEventListener("click", () => {
   drawPanel();
 });
 
+for (const format of /** @type {const} */ (["svg", "png"])) {
+  byId(`save-${format}`).addEventListener("click", () => savePicture(format));
+}
 byId("theme").addEventListener("click", () => {
   switchTheme();
   draw();

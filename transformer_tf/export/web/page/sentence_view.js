@@ -77,7 +77,8 @@ export function showNotice(session) {
   const notice = byId("notice");
   const appears = notice.hidden && parts.length > 0;
   notice.hidden = !parts.length;
-  fill(byId("notice-text"), `${parts.join(", ")}.`, ...before);
+  const told = parts.join(", ");
+  fill(byId("notice-text"), `${told.charAt(0).toUpperCase()}${told.slice(1)}.`, ...before);
   if (!appears) return;
   // Not over the control that was used, which may be used again.
   const { bottom } = document.activeElement.getBoundingClientRect();

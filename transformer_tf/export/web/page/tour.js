@@ -85,7 +85,7 @@ export class Tour {
   light(place, moves) {
     document.querySelector(".toured")?.classList.remove("toured");
     place?.classList.add("toured");
-    place?.scrollIntoView({ block: "center", behavior: moves ? "smooth" : "auto" });
+    place?.scrollIntoView({ block: "start", behavior: moves ? "smooth" : "auto" });
   }
 
   end() {
