@@ -27,6 +27,22 @@ def test_a_lock_is_held_until_it_is_released(tmp_path):
     FolderLock(tmp_path, resume=True).release()
 
 
+def test_a_deleted_lock_lets_in_one_trainer(tmp_path):
+    lock = FolderLock(tmp_path, resume=True)
+    (tmp_path / ".lock").unlink()
+    lock.check()  # locks again
+    with pytest.raises(ConfigError, match="Another process"):
+        FolderLock(tmp_path, resume=True)
+    (tmp_path / ".lock").unlink()
+    other = FolderLock(tmp_path, resume=True)
+    (tmp_path / "theirs.txt").touch()
+    with pytest.raises(ConfigError, match="Another process"):
+        lock.check()
+    lock.discard()
+    assert (tmp_path / "theirs.txt").exists()
+    other.release()
+
+
 def write_run(folder, modified, *names):
     folder.mkdir(parents=True)
     for name in ("config.yaml", *names):

@@ -204,6 +204,40 @@ def test_an_nan_loss_stops_the_run(data, tmp_path, bad_step, monkeypatch):
         assert all(np.isfinite(value).all() for value in arrays)
 
 
+def test_deleted_files_of_the_checkpoint_are_written_again(data, tmp_path):
+    folder = tmp_path / "run"
+    trainer = Trainer(configure("training.max_steps=2"), folder).prepare()
+    (folder / "config.yaml").unlink()
+    shutil.rmtree(folder / "tokenizers")
+    trainer.fit()
+    load_checkpoint(folder)
+
+
+@pytest.mark.parametrize("when", ["a step", "a validation"])
+def test_nan_that_no_batch_touches_is_never_saved(data, tmp_path, monkeypatch, when):
+    if when == "a step":
+        monkeypatch.setattr("transformer_tf.runs.trainer.SAVE_MINUTES", 1e-6)
+    folder = tmp_path / "run"
+    trainer = Trainer(configure("training.validate_every=3"), folder).prepare()
+
+    class Poison(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            if trainer.progress.step + 1 == 5:
+                embeddings = trainer.model.source_embedding.embeddings
+                table = keras.ops.convert_to_numpy(embeddings).copy()
+                table[trainer.source_tokenizer.processor.piece_to_id("<0xC0>")] = np.nan
+                embeddings.assign(table)
+
+    add_callback(trainer, Poison())
+    with pytest.raises(TrainingDivergedError, match="embeddings has NaN"):
+        trainer.fit()
+    progress, arrays = load_state(folder)
+    assert progress.step == (4 if when == "a step" else 3)
+    assert all(np.isfinite(value).all() for value in arrays)
+    load_checkpoint(folder)
+    resumed(folder).close()
+
+
 @pytest.mark.slow
 def test_broken_weights_of_the_last_step_are_not_saved(data, tmp_path):
     """The loss of that step was still finite."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import sys
@@ -84,15 +85,34 @@ class FolderLock:
         self.folder = folder
         self._new = [path for path in (folder, *folder.parents) if not path.exists()]
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(folder / LOCK_FILE)
+        self._acquire()
+        remove_partial_files(folder)
+
+    def _acquire(self) -> None:
+        path = self.folder / LOCK_FILE
+        lock = FileLock(path)
         try:
-            self._lock.acquire(timeout=0)
+            lock.acquire(timeout=0)
         except Timeout as error:
             raise ConfigError(
-                f"Another process is training in {folder}: wait until it ends, or close its "
+                f"Another process is training in {self.folder}: wait until it ends, or close its "
                 "trainer (Trainer.close)"
             ) from error
-        remove_partial_files(folder)
+        self._lock, self._identity = lock, path.stat()
+
+    def _is_held(self) -> bool:
+        """Whether the file that is locked is still the one in the folder."""
+        path = self.folder / LOCK_FILE
+        return path.exists() and os.path.samestat(path.stat(), self._identity)
+
+    def check(self) -> None:
+        """Locks the folder again if its lock file was deleted.
+
+        Raises:
+            ConfigError: If another trainer has locked the folder since.
+        """
+        if not self._is_held():
+            self._acquire()
 
     def release(self) -> None:
         """Unlocks the folder."""
@@ -101,7 +121,7 @@ class FolderLock:
     def discard(self) -> None:
         """Unlocks the folder and, if the run has no state yet, deletes what is in it."""
         self.release()
-        if (self.folder / STATE_FILE).exists():
+        if (self.folder / STATE_FILE).exists() or not self._is_held():
             return
         for path in (*_files(self.folder), self.folder / LOCK_FILE):
             if path.is_dir():

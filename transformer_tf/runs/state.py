@@ -11,13 +11,13 @@ import dataclasses
 import json
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import keras
 import numpy as np
 
-from transformer_tf.errors import CheckpointError, one_line
+from transformer_tf.errors import CheckpointError, TrainingDivergedError, one_line
 from transformer_tf.runs.folder import STATE_FILE
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.progress import Progress
@@ -33,9 +33,25 @@ def get_arrays(training_model: keras.Model, average: WeightAverage | None) -> li
     Args:
         training_model: The compiled training model.
         average: The moving average of the weights, or None.
+
+    Raises:
+        TrainingDivergedError: If a value is NaN or infinite.
     """
-    arrays = [keras.ops.convert_to_numpy(variable) for variable in _variables(training_model)]
+    variables = _variables(training_model)
+    check_finite(variables)
+    arrays = [keras.ops.convert_to_numpy(variable) for variable in variables]
     return arrays + average.values if average else arrays
+
+
+def check_finite(variables: Iterable[keras.Variable]) -> None:
+    """Checks all values, also those that no batch has used, such as the embedding of a rare token.
+
+    Raises:
+        TrainingDivergedError: If a value is NaN or infinite.
+    """
+    for variable in variables:
+        if not np.isfinite(keras.ops.convert_to_numpy(variable)).all():
+            raise TrainingDivergedError(f"{variable.path} has NaN or infinite values")
 
 
 def set_arrays(

@@ -19,6 +19,8 @@ from transformer_tf.checkpoint import (
     BEST_WEIGHTS,
     CONFIG_FILE,
     LAST_WEIGHTS,
+    SOURCE_MODEL,
+    TARGET_MODEL,
     build_model,
     load_weights,
     open_checkpoint,
@@ -38,7 +40,7 @@ from transformer_tf.runs.data import TrainingData, check_held_out
 from transformer_tf.runs.folder import STATE_FILE, FolderLock
 from transformer_tf.runs.plan import Plan, check_schedule, make_schedule, plan_in_time, plan_run
 from transformer_tf.runs.reports import Reporter
-from transformer_tf.runs.state import get_arrays, load_state, save_state, set_arrays
+from transformer_tf.runs.state import check_finite, get_arrays, load_state, save_state, set_arrays
 from transformer_tf.runs.tokenizers import make_tokenizers, resumed_tokenizers
 from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.corpus import Corpus, WrongLanguageError, load_corpus
@@ -293,7 +295,8 @@ class Trainer:
             The metrics of each validation.
 
         Raises:
-            TrainingDivergedError: If the loss is NaN or infinite. The state before is kept.
+            TrainingDivergedError: If the loss or a variable is NaN or infinite. The state and the
+                weights before are kept.
             Interrupted: After Ctrl-C or SIGTERM. The state is saved.
             CheckpointError: If a state cannot be written.
         """
@@ -423,13 +426,25 @@ class Trainer:
             samples = list(zip(self.samples, translations, strict=True))
         return metrics, samples
 
+    def _check_folder(self) -> None:
+        """Checks that the folder is still this trainer's, and a checkpoint. Runs before a write."""
+        assert self._lock is not None  # the main process holds it
+        self._lock.check()
+        needed = (CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL)
+        if not all((self.folder / name).is_file() for name in needed):  # someone deleted it
+            save_checkpoint(self.folder, self.config, self.source_tokenizer, self.target_tokenizer)
+
     def _save_weights(self, name: str) -> None:
+        check_finite(self.model.weights)
         if self.group.is_main:
+            self._check_folder()
             save_weights(self.model, self.folder / name)
 
     def _save(self) -> None:
+        arrays = get_arrays(self.training_model, self.average)
         if self.group.is_main:
-            save_state(self.folder, self.progress, get_arrays(self.training_model, self.average))
+            self._check_folder()
+            save_state(self.folder, self.progress, arrays)
 
     def _divergence_advice(self) -> str:
         training = self.config.training
