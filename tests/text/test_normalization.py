@@ -17,6 +17,7 @@ NFD_UMLAUT = "u\N{COMBINING DIAERESIS}"
         # Removing the NUL brings the two parts of the letter together.
         ("u\0\N{COMBINING DIAERESIS}", "ü"),
         ("می\N{ZERO WIDTH NON-JOINER}خواهم", "می\N{ZERO WIDTH NON-JOINER}خواهم"),
+        ("▁a ▁", "_a _"),  # the mark of sub-words
         ("\N{IDEOGRAPHIC SPACE}", ""),
         ("\N{ZERO WIDTH JOINER} \N{ZERO WIDTH NON-JOINER}", ""),
     ],

@@ -185,7 +185,8 @@ class TranslationModule(tf.Module):
 
     def _detokenize(self, ids: tf.RaggedTensor, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
         """Returns the text of translations, in capitals for sentences in capitals."""
-        text = _normalized(self._target.decode(ids))
+        text = tf.strings.regex_replace(self._target.decode(ids), "\N{REPLACEMENT CHARACTER}", "")
+        text = _normalized(text)
         text = tf.where(inputs["all_caps"], tf.strings.upper(text, encoding="utf-8"), text)
         return tf.where(inputs["empty"], "", text)
 
@@ -247,6 +248,7 @@ class SubWords(tf.Module):
 def _normalized(text: tf.Tensor) -> tf.Tensor:
     """Computes `normalize_text` in a graph."""
     text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8", errors="ignore")
+    text = tf.strings.regex_replace(text, "▁", "_")
     text = tf.strings.regex_replace(text, _class_of(_is_removed), "")
     text = tensorflow_text.normalize_utf8(text, "NFC")
     text = tf.strings.regex_replace(text, _class_of(str.isspace) + "+", " ")

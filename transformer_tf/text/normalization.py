@@ -16,7 +16,7 @@ def normalize_text(text: str) -> str:
     byte order mark and the soft hyphen. Every run of white space, including line breaks and
     no-break spaces, becomes one space, and both ends are stripped. The zero-width joiner and
     non-joiner stay in a text, because some scripts need them; a text with no other characters
-    becomes empty.
+    becomes empty. `▁`, which marks the beginning of a word in sub-words, becomes an underscore.
 
     Args:
         text: Any text.
@@ -24,6 +24,7 @@ def normalize_text(text: str) -> str:
     Returns:
         The normalized text; normalizing it again changes nothing.
     """
+    text = text.replace("▁", "_")
     if not text.isprintable():
         text = "".join(filter(_is_text, text))
     text = " ".join(unicodedata.normalize("NFC", text).split())

@@ -193,3 +193,10 @@ def test_fewer_pieces_than_asked_for(tmp_path):
     smaller = Tokenizer.train(SENTENCES, 5000, tmp_path / "b.model", exact=False)
     assert 352 < smaller.vocab_size < 5000
     assert smaller.decode(smaller.encode(SENTENCES[0])) == SENTENCES[0]
+
+
+def test_bytes_that_spell_no_character_are_left_out(checkpoint):
+    tokenizer = Tokenizer.load(checkpoint / "tokenizers" / "target.model")
+    byte = tokenizer.processor.piece_to_id
+    ids = [*tokenizer.encode("ä"), byte("<0xC3>"), byte("<0xF0>"), byte("<0x9F>")]
+    assert tokenizer.decode([*ids, *tokenizer.encode("b")]) == "ä b"

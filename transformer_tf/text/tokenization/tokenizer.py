@@ -205,10 +205,14 @@ class Tokenizer:
         return self._labeled(pieces, values)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Returns the text of ids, without padding, start and end; ` ⁇ ` for an unknown piece."""
+        """Returns the text of ids, with ` ⁇ ` for an unknown piece.
+
+        Padding, start and end are left out, and so are bytes that spell no character.
+        """
         left_out = (self.pad_id, self.start_id, self.end_id)
         pieces = [i for i in map(int, ids) if i not in left_out]
-        return self.processor.decode_ids([0 if i == self.unk_id else i for i in pieces])
+        text = self.processor.decode_ids([0 if i == self.unk_id else i for i in pieces])
+        return text.replace("\N{REPLACEMENT CHARACTER}", "")
 
     def tokens(self, ids: Iterable[int], values: Mapping[str, str] | None = None) -> list[str]:
         """Returns a label for each id, with a leading `▁` where a word begins.

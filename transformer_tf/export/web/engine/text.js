@@ -22,7 +22,7 @@ export function readable(text) {
     const isKept = isSpace ? clean && !clean.endsWith(" ")
       : JOINERS.includes(character) || !NO_TEXT.test(character);
     if (isKept) {
-      clean += isSpace ? " " : character;
+      clean += isSpace ? " " : character.replace("▁", "_"); // ▁ marks words in sub-words
       for (let i = 0; i < character.length; i++) origins.push(place + i);
     }
     place += character.length;

@@ -107,7 +107,7 @@ export class Tokenizer {
 }
 
 /**
- * Decodes UTF-8; each byte that belongs to no character becomes `\ufffd`.
+ * Decodes UTF-8, without bytes that belong to no character.
  *
  * @param {number[]} bytes
  */
@@ -120,7 +120,6 @@ function charactersOf(bytes) {
       text += decoder.decode(Uint8Array.from(bytes.slice(begin, begin + size)));
       begin += size;
     } catch {
-      text += "\ufffd";
       begin += 1;
     }
   }
