@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from transformer_tf.attention_maps.words import group_words, is_special, merge_words
+from transformer_tf.attention_maps.words import group_words, is_special, merge_words, write_word
 from transformer_tf.config import AlignmentHeads
 
 Link = tuple[int, int]
@@ -46,6 +46,9 @@ def attention_of_words(
         ]
         for tokens in (target_tokens, source_tokens)
     )
+    # The text leaves out bytes that spell no character.
+    written = [write_word([target_tokens[i] for i in group]) for group in queries]
+    queries = [group for group, word in zip(queries, written, strict=True) if word.strip("�")]
     if query == "input":
         queries = [[position + 1 for position in group] for group in queries]
     return merge_words(scores, queries, keys)
