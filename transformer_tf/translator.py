@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -53,7 +54,13 @@ class Translator:
             several. None for no limit.
         languages: Names of the source and the target language, for the axes of figures.
         placeholders: Masks the values that the model copies; None for none.
+
+    Attributes:
+        config: The configuration of the checkpoint, or that given to `from_model`; else None.
     """
+
+    config: Config | None = None
+    _folder: Path | None = None
 
     def __init__(
         self,
@@ -116,18 +123,20 @@ class Translator:
         if engine == "ctranslate2":
             from transformer_tf.decoding.ctranslate2_engine import open_ctranslate2
 
-            return cls._with_settings(*open_ctranslate2(folder, overrides))
+            return cls._with_settings(*open_ctranslate2(folder, overrides), folder=folder)
         if engine == "keras":
             import_keras_quietly()
             from transformer_tf.decoding.keras_engine import KerasEngine
 
             config, keras_model, source, target = checkpoint.load_checkpoint(folder, overrides)
             keras_engine = KerasEngine(keras_model, target.start_id, target.end_id)
-            return cls._with_settings(keras_engine, config, source, target)
+            translator = cls._with_settings(keras_engine, config, source, target)
+            translator.model = keras_model
+            return translator
         config, weights, source, target = checkpoint.open_checkpoint(folder, overrides)
         model = checkpoint.load_numpy_model(config, weights, source, target)
         numpy_engine = _numpy_engine(model, config, source, target)
-        return cls._with_settings(numpy_engine, config, source, target)
+        return cls._with_settings(numpy_engine, config, source, target, folder)
 
     @classmethod
     def from_model(
@@ -145,20 +154,45 @@ class Translator:
         """
         copy = NumpyTransformer(model_weights(model), model.num_heads, model.pre_norm, model.pad_id)
         engine = _numpy_engine(copy, config, source, target)
-        return cls._with_settings(engine, config, source, target)
+        translator = cls._with_settings(engine, config, source, target)
+        translator.model = model
+        return translator
 
     @classmethod
     def _with_settings(
-        cls, engine: Engine, config: Config, source: Tokenizer, target: Tokenizer
+        cls,
+        engine: Engine,
+        config: Config,
+        source: Tokenizer,
+        target: Tokenizer,
+        folder: Path | None = None,
     ) -> Translator:
         languages = (
             language_name(config.data.source_language),
             language_name(config.data.target_language),
         )
         placeholders = make_placeholders(config.data, source)
-        return cls(
+        translator = cls(
             engine, source, target, config.decoding, config.data.max_length, languages, placeholders
         )
+        translator.config, translator._folder = config, folder
+        return translator
+
+    @functools.cached_property
+    def model(self) -> Transformer:
+        """The Keras model with the weights of the checkpoint, loaded at its first use.
+
+        Training it does not change this translator, except with the Keras engine; `from_model`
+        makes a new one.
+
+        Raises:
+            CheckpointError: If the checkpoint is an export without Keras weights.
+            TransformerTFError: If the translator has no checkpoint.
+        """
+        if self._folder is None:
+            raise TransformerTFError("This translator was not loaded and has no Keras model")
+        import_keras_quietly()
+        return checkpoint.load_checkpoint(self._folder)[1]
 
     def translate(
         self,

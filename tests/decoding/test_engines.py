@@ -1,6 +1,8 @@
 """The NumPy engine finds what the Keras model says, and the Keras engine finds the same."""
 
 import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import keras
 import numpy as np
@@ -201,3 +203,25 @@ def test_a_search_has_one_blas_thread(engines):
         assert blas_threads() == before
     assert len(during) > 1
     assert all(set(threads) == {1} for threads in during)
+
+
+def test_searches_that_overlap_restore_the_blas_threads(engines):
+    begun, both, over = (threading.Event() for _ in range(3))
+
+    def first(_):
+        begun.set()
+        both.wait(10)
+
+    def second(_):
+        both.set()
+        over.wait(10)
+
+    with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(2) as pool:
+        before = blas_threads()
+        one = pool.submit(engines[1].search, sentences(1), GREEDY, progress=first)
+        begun.wait(10)
+        other = pool.submit(engines[1].search, sentences(1), GREEDY, progress=second)
+        one.result()
+        over.set()
+        other.result()
+        assert blas_threads() == before

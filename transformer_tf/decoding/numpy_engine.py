@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -64,12 +65,12 @@ class NumpyEngine(BatchedEngine):
         n_best: int = 1,
     ) -> list[list[Hypothesis]]:
         """Translates sentences: see `Engine.search`."""
-        with _blas().limit(limits=1, user_api="blas"):
+        with _one_blas_thread:
             return super().search(sources, options, prefixes, progress, n_best)
 
     def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:
         """Returns the attention scores of given translations: see `Engine.attend`."""
-        with _blas().limit(limits=1, user_api="blas"):
+        with _one_blas_thread:
             return super().attend(sources, target_inputs)
 
     def _batch_size(self, count):
@@ -136,9 +137,31 @@ class NumpyEngine(BatchedEngine):
         return found
 
 
-@functools.cache
-def _blas() -> ThreadpoolController:
-    """Finds the libraries that multiply matrices. NumPy's is loaded, so once is enough."""
-    from threadpoolctl import ThreadpoolController  # only when there is something to translate
+class _OneBlasThread:
+    """Limits BLAS to one thread while any thread of the process searches."""
 
-    return ThreadpoolController()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._searches = 0
+
+    @functools.cached_property
+    def _libraries(self) -> ThreadpoolController:
+        """The libraries that multiply matrices; NumPy's is loaded, so once is enough."""
+        from threadpoolctl import ThreadpoolController  # only when there is something to translate
+
+        return ThreadpoolController()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._searches:
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+            self._searches += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._searches -= 1
+            if not self._searches:
+                self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
