@@ -210,7 +210,7 @@ def test_the_player_hides_what_is_not_said_and_lets_candidates_rise(fresh_page):
 
 def test_small_maps_show_what_silencing_them_costs(fresh_page, start_engine, shipped_packs):
     page = fresh_page
-    page.wait_for_selector("#losses:has-text('Dark frames')")
+    page.wait_for_selector("#losses:has-text('Frames: ')")
     engine = start_engine(shipped_packs["en-de"])
     found = engine("translate", {"text": FIRST, "search": "beam"})
     request = {"text": FIRST, "prefix": found["ids"]}

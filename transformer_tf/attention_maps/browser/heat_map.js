@@ -179,13 +179,16 @@ export class HeatMap {
       cell.classList.remove("lit", "cursor");
       cell.removeAttribute("id");
     }
+    this.table.removeAttribute("aria-activedescendant");
     this.lit = Array.from(this.table.querySelectorAll(
       `[data-row="${row}"], [data-column="${column}"]`));
     for (const cell of this.lit) {
       cell.classList.add("lit");
       const isCursor = cell.matches(`[data-row="${row}"][data-column="${column}"]`);
       cell.classList.toggle("cursor", isCursor);
-      if (isCursor) cell.id = "cursor";
+      if (!isCursor) continue;
+      cell.id = "cursor";
+      this.table.setAttribute("aria-activedescendant", "cursor");
     }
     if (this.canvas) this.drawCanvas();
     this.table.classList.toggle("pointed", row !== null || column !== null);

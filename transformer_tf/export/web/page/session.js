@@ -4,7 +4,7 @@
  * @typedef {Omit<import("../engine/pack.js").Header, "tokenizers"|"tensors">
  *   & {engine: "wasm"|"plain", vocabulary: number}} Model With the size of the target vocabulary.
  *
- * @typedef {ReturnType<import("../engine/translator.js").Translator["translate"]>} Result
+ * @typedef {ReturnType<import("../engine/translator.js").Translator["answer"]>} Result
  * @typedef {import("../engine/segments.js").Segment} Segment
  */
 

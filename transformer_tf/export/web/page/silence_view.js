@@ -108,7 +108,7 @@ export class Silence {
       button.title = this.without.has(name) ? `silencing it costs ${loss.toFixed(3)} a word` : "";
     }
     byId("losses").textContent = known.length
-      ? `Dark frames: what silencing a head costs this sentence, up to a loss of ${largest.toFixed(2)} a word.`
+      ? `Frames: what silencing a head costs this sentence, up to a loss of ${largest.toFixed(2)} a word.`
       : "Measuring what each head is worth for this sentence …";
     byId("loss").textContent = this.describe(this.names.head[0]);
   }

@@ -22,7 +22,7 @@ const STEPS = [
   },
   {
     title: "Many heads", view: "encoder", at: ".side-column",
-    told: "Each small map is one head, and each has another habit. A dark frame marks a head that this sentence needs.",
+    told: "Each small map is one head, and each has another habit. A strong frame marks a head that this sentence needs.",
   },
   {
     title: "Word by word", view: "odds", at: "#arcs",
