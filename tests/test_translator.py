@@ -229,6 +229,16 @@ def test_a_translator_keeps_the_weights_of_its_model(checkpoint, translator):
     assert made.translate(texts) == translator.translate(texts)
 
 
+def test_the_keras_model_of_a_translator(checkpoint, translator):
+    config, expected, source, target = load_checkpoint(checkpoint)
+    for found in (Translator.load(checkpoint), Translator.load(checkpoint, engine="keras")):
+        pairs = zip(found.model.get_weights(), expected.get_weights(), strict=True)
+        assert all(np.array_equal(ours, theirs) for ours, theirs in pairs)
+    assert Translator.from_model(expected, config, source, target).model is expected
+    with pytest.raises(TransformerTFError, match="Keras model"):
+        Translator(translator.engine, source, target).model  # noqa: B018
+
+
 def test_weights_of_another_model_are_an_error(checkpoint, tmp_path):
     folder = shutil.copytree(checkpoint, tmp_path / "other")
     config = (folder / "config.yaml").read_text()
