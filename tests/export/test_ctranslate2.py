@@ -62,7 +62,8 @@ def load_export(folder, overrides=()):
 def test_greedy_hypotheses_and_log_probabilities_are_the_same(folders):
     ours = Translator.load(folders[0]).search(SENTENCES)
     theirs = load_export(folders[1]).search(SENTENCES)
-    assert len({tuple(row[0].tokens) for row in ours}) > 20  # it does not say the same to everything
+    # It does not say the same to everything.
+    assert len({tuple(row[0].tokens) for row in ours}) > 20
     same = [a[0].tokens == b[0].tokens for a, b in zip(ours, theirs, strict=True)]
     assert np.mean(same) >= 0.995
     for a, b in zip(ours, theirs, strict=True):

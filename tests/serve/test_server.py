@@ -150,7 +150,8 @@ def test_other_errors(server, checkpoint):
 
 def test_the_shapes_of_answers(server, translator):
     text, other = "I see 3 red cars.", "A tree."
-    best, *others = translator.translate(text, n_best=3)
+    best, *others = dict.fromkeys(translator.translate(text, n_best=3))  # each once
+    two = [*dict.fromkeys(translator.translate(text, n_best=2))]
     assert translate(server, q=text) == {"translatedText": best}
     assert translate(server, q=[text, other]) == {
         "translatedText": translator.translate([text, other])
@@ -167,7 +168,7 @@ def test_the_shapes_of_answers(server, translator):
     assert [tuple(link) for link in found["alignment"]] == wanted.alignment
     form = urlencode({**PAIR, "q": text, "alternatives": "1"})
     answer = ask(server, "/translate", form, "application/x-www-form-urlencoded")[1]
-    assert answer == {"translatedText": best, "alternatives": others[:1]}
+    assert answer == {"translatedText": best, "alternatives": two[1:]}
     assert ask(server, "/health") == (200, {"status": "ok"})
     assert ask(server, "/languages")[1] == [
         {"code": "en", "name": "English", "targets": ["de"]},
