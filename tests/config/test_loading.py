@@ -46,6 +46,9 @@ def test_overrides_win_over_the_file(tmp_path):
         ("training.warmup_steps", "0.25", 0.25),
         ("tokenizer.vocab_size", "auto", "auto"),
         ("data.files", "[a.tsv, [b.en, b.de]]", (("a.tsv",), ("b.en", "b.de"))),
+        ("data.files", "a.tsv", (("a.tsv",),)),
+        ("data.mix", "a.tsv", (MixConfig(("a.tsv",)),)),
+        ("data.columns", "[2, german]", (2, "german")),
     ],
 )
 def test_values_of_a_file_and_of_an_override_are_read_alike(key, text, value, tmp_path):

@@ -27,7 +27,7 @@ from transformer_tf.checkpoint import (
     save_checkpoint,
     save_weights,
 )
-from transformer_tf.config import Config, save_config
+from transformer_tf.config import Config, TrainingConfig, save_config
 from transformer_tf.errors import (
     CheckpointError,
     ConfigError,
@@ -233,7 +233,7 @@ class Trainer:
         self.plan = plan_run(training, steps)
         if not self.resume:
             check_schedule(training, self.plan)
-        elif training.max_minutes and training.max_minutes == progress.minutes:
+        elif progress.plan and progress.limits == _limits(training):
             self.plan = Plan(**progress.plan)
         elif training.max_minutes and progress.step:
             seconds = progress.seconds / progress.step
@@ -329,7 +329,7 @@ class Trainer:
     ) -> None:
         """Validates the checkpoint that a run starts from, and plans a run with a time limit."""
         training, progress = self.config.training, self.progress
-        if training.start_from is not None and not progress.rows:
+        if training.start_from is not None and not progress.step and not progress.rows:
             row = {"step": 0, "epoch": 0.0, "loss": None, "accuracy": None}
             self._report(self._validate(row, make_translator), reporter)
         if training.max_minutes is None:
@@ -338,7 +338,7 @@ class Trainer:
             self._plan_minutes(make_translator)
             line.total = self.plan.max_steps
             line.write(f"in {training.max_minutes:g} minutes about {self.plan.summary()}")
-        progress.minutes, progress.plan = training.max_minutes, dataclasses.asdict(self.plan)
+        progress.limits, progress.plan = _limits(training), dataclasses.asdict(self.plan)
 
     def _callbacks(self, line: ProgressLine) -> list[Callback]:
         """Returns what happens after each step, in this order."""
@@ -456,3 +456,9 @@ class Trainer:
         advice = f"Try a new run with {' or '.join(options)}"
         kept = (self.folder / STATE_FILE).is_file()
         return f"An earlier state is kept in {self.folder}. {advice}" if kept else advice
+
+
+def _limits(training: TrainingConfig) -> dict[str, float | None]:
+    """Returns the values of the keys that the plan of a run with a time limit depends on."""
+    names = ("max_minutes", "max_epochs", "max_steps", "validate_every", "cooldown_steps")
+    return {name: getattr(training, name) for name in names}

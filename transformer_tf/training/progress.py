@@ -18,8 +18,8 @@ class Progress:
         validations_since_best: Number of validations since then.
         rows: The metrics of each validation.
         fingerprint: A hash of the training pairs.
-        minutes: The time limit that `plan` was made for, or None.
         plan: The plan of a run with a time limit.
+        limits: The limits that it was made for.
     """
 
     step: int = 0
@@ -28,8 +28,8 @@ class Progress:
     validations_since_best: int = 0
     rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     fingerprint: str = ""
-    minutes: float | None = None
     plan: dict[str, int] = dataclasses.field(default_factory=dict)
+    limits: dict[str, float | None] = dataclasses.field(default_factory=dict)
 
     def add_perplexity(self, perplexity: float) -> bool:
         """Adds the perplexity of a validation. Returns whether it is the lowest so far."""
