@@ -31,7 +31,7 @@ def test_the_report(data, scratch, tmp_path, monkeypatch):
     assert examples.count("<start> ▁I ▁s") == examples.count("→ <start> ▁I") == 10
     assert "100 steps with a validation every 4" in summary
     assert "0.5 s per step" in time and "0:50" in time
-    assert "in 0.25 minutes about 29 steps" in time
+    assert "in 0.25 minutes about 28 steps" in time
     assert list(scratch.iterdir()) == []
 
 

@@ -50,15 +50,17 @@ def test_too_long_a_warm_up_is_an_error(steps, options):
 
 @pytest.mark.parametrize("minutes", [1, 6, 60, 600])
 @pytest.mark.parametrize("validation", [0.1, 20.0])
-@pytest.mark.parametrize("options", [{}, {"warmup_steps": 2000, "cooldown_steps": 0.2}])
+@pytest.mark.parametrize(
+    "options", [{"validate_every": 9999}, {}, {"warmup_steps": 2000, "cooldown_steps": 0.2}]
+)
 def test_a_time_limit_is_filled_with_steps_and_validations(minutes, validation, options):
     """The learning rate rises and falls within it, and it is not exceeded."""
     training = TrainingConfig(max_epochs=1000, **options)
     planned = plan_in_time(training, 500, 60 * minutes, 0.7, validation)
-    count = planned.max_steps // planned.validate_every + 1
+    count = -(-planned.max_steps // planned.validate_every)
     spent = 0.7 * planned.max_steps + validation * count
-    assert 0.9 < spent / (60 * minutes) < 1.01 + validation / (60 * minutes)
-    assert validation * count < 0.2 * 60 * minutes + 2 * validation
+    assert 0.9 < spent / (60 * minutes) < 1
+    assert count == 1 or validation * count < 0.2 * 60 * minutes
     assert planned.warmup + planned.cooldown <= planned.max_steps / 2
     alone = plan_run(TrainingConfig(max_epochs=2), 500)
     assert plan_in_time(TrainingConfig(max_epochs=2), 500, 1e9, 0.7) == alone

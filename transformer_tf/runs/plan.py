@@ -12,7 +12,7 @@ from transformer_tf.utils.tables import grouped
 
 MIN_VALIDATIONS = 10
 MAX_VALIDATION_SHARE = 0.2  # of a time limit
-SAFETY = 0.97  # share of a time limit that the plan fills
+SAFETY = 0.95  # share of a time limit that the plan fills
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,11 +79,18 @@ def plan_in_time(
         seconds_per_step: The time of a step.
         seconds_per_validation: The time of a validation.
     """
-    most = seconds / seconds_per_step
-    seldom = seconds_per_validation / (MAX_VALIDATION_SHARE * seconds_per_step)
-    every = training.validate_every or max(min(steps_per_epoch, most / MIN_VALIDATIONS), seldom)
-    every = max(int(every), 1)
-    steps = int(SAFETY * seconds / (seconds_per_step + seconds_per_validation / every))
+    seconds, epoch = SAFETY * seconds, steps_per_epoch * seconds_per_step
+    if training.validate_every:
+        every = training.validate_every
+        seconds -= seconds_per_validation  # the last one
+        steps = int(seconds / (seconds_per_step + seconds_per_validation / every))
+    else:
+        count = max(MIN_VALIDATIONS, int(seconds / epoch))
+        if seconds_per_validation:
+            count = min(count, int(MAX_VALIDATION_SHARE * seconds / seconds_per_validation))
+        count = max(count, 1)
+        steps = int((seconds - count * seconds_per_validation) / seconds_per_step)
+        every = max(-(-steps // count), 1)
     steps = max(min(steps, training.max_steps or sys.maxsize), 1)
     plan = plan_run(dataclasses.replace(training, max_steps=steps), steps_per_epoch)
     if plan.max_steps < steps:  # the epochs end first
