@@ -54,7 +54,7 @@ from transformer_tf.training.callbacks import (
     StopSignal,
 )
 from transformer_tf.training.distribution import ProcessGroup, check_equal, use_devices
-from transformer_tf.training.loop import seconds_per_step, train_until
+from transformer_tf.training.loop import TIMED_STEPS, seconds_per_step, train_until
 from transformer_tf.training.model import compile_training_model
 from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream
@@ -258,10 +258,12 @@ class Trainer:
             self._score(make_translator)
             validation = time.monotonic() - began_at
         arrays = get_arrays(self.training_model, None)
+        compiled_at = time.monotonic()
         step = seconds_per_step(self.training_model, self.stream)
+        compilation = time.monotonic() - compiled_at - TIMED_STEPS * step
         set_arrays(self.training_model, None, arrays)
         progress.seconds += time.monotonic() - began_at
-        left = 60 * training.max_minutes - progress.seconds
+        left = 60 * training.max_minutes - progress.seconds - max(compilation, 0)
         self.plan = plan_in_time(training, self.stream.steps_per_epoch, left, step, validation)
         self._compile()
 
