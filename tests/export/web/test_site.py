@@ -89,6 +89,9 @@ def test_step_by_step(page):
         assert page.locator("#map tbody tr").count() == rows
         assert page.text_content("#step").startswith(f"{rows} of {size}: ")
     assert page.locator("#target-tokens .later").count() == size - 2
+    page.click("#way-odds")
+    wait_for_text(page, "#next-title", "Token 3")  # the next one
+    page.click("#way-cross")
     page.click("#back")
     assert page.locator("#map tbody tr").count() == 1
     page.click("#play")

@@ -29,6 +29,7 @@ export class Player {
     const { session } = this;
     session.rows = rows === null || rows >= session.result.next.length ? null : Math.max(rows, 0);
     if (session.rows === null) this.stop();
+    else session.position = session.rows; // the token that is chosen next
     this.onStep();
   }
 
