@@ -58,7 +58,7 @@ def ctranslate2(folder: Path, threads: int) -> Translate:
 
     def translate(sentences: Sentences, options: DecodingConfig) -> int:
         results = translator.translate_batch(
-            [[names[i] for i in sentence] for sentence in sentences],
+            [[names[i] for i in sentence[1:-1]] for sentence in sentences],  # it adds start and end
             max_batch_size=BATCH_SIZE,
             beam_size=options.beam_size,
             length_penalty=options.length_penalty if options.beam_size > 1 else 0,
