@@ -97,7 +97,7 @@ def checkpoint(tmp_path_factory):
     source = Tokenizer.train(ENGLISH, 326, folder / "tokenizers" / "source.model")
     target = Tokenizer.train(GERMAN, 326, folder / "tokenizers" / "target.model")
     save_checkpoint(folder, config, source, target)
-    keras.utils.set_random_seed(3)
+    keras.utils.set_random_seed(9)  # its translations have text
     save_weights(build_model(config, source, target), folder / LAST_WEIGHTS)
     return folder
 

@@ -112,7 +112,8 @@ def test_files(run, checkpoint, tmp_path):
     (tmp_path / "in.txt").write_text("A tree.\n\nI see 😀 中文 \x00 cars.")
     arguments = ("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
     assert run(*arguments) == (0, "", "")
-    assert filled((tmp_path / "out.txt").read_text()) == [True, False, True, False]
+    lines = (tmp_path / "out.txt").read_text().split("\n")
+    assert [bool(line) for line in lines] == [True, False, True, False]
     assert "3/3" in run(*arguments, terminal=True)[2]
 
 
@@ -165,7 +166,15 @@ def test_an_interrupt_loses_no_complete_line(run, checkpoint, tmp_path, monkeypa
     status, _, _ = run("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
     assert status == 130
     assert (tmp_path / "out.txt").read_text() == "Ein Baum.\n" * sum(blocks[:2])
-    assert max(blocks) <= 4096  # lines in memory at a time
+    assert max(blocks) <= 512  # lines in memory at a time
+    # Killed in the middle of a line, then resumed.
+    with (tmp_path / "out.txt").open("a") as output:
+        output.write("Ein Ba")
+    blocks[:] = [0, 0, 0]
+    arguments = ("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
+    assert run(*arguments, "--resume")[0] == 0
+    assert (tmp_path / "out.txt").read_text() == "Ein Baum.\n" * 10_000
+    assert sum(blocks) == 10_000 - 2 * 512
 
 
 def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):

@@ -7,6 +7,7 @@ import pytest
 from transformer_tf.errors import DataError
 from transformer_tf.utils.lines import (
     LineWriter,
+    blocks,
     iterate_lines,
     read_lines,
     split_lines,
@@ -56,6 +57,22 @@ def test_lines_of_a_stream_are_read_lazily():
     assert next(lines) == "zwei"
     with pytest.raises(DataError, match=r"somewhere: line 3 .*0xfc.*iconv"):
         next(lines)
+
+
+def test_a_block_ends_when_no_line_comes_and_before_an_error():
+    """The program at the other end of a pipe waits for its answer."""
+    reader, writer = os.pipe()
+    with open(reader, "rb") as received, open(writer, "wb", buffering=0) as sent:
+        found = blocks(iterate_lines(received, "pipe"), 3)
+        sent.write(b"one\n")
+        assert next(found) == ["one"]
+        sent.write(b"1\n2\n3\n4\n")
+        assert [next(found), next(found)] == [["1", "2", "3"], ["4"]]
+        sent.write(b"good\n\xfc\nlost\n")
+        assert next(found) == ["good"]
+        with pytest.raises(DataError, match="line 7"):
+            next(found)
+    assert list(blocks(["one", "two"], 2)) == [["one", "two"]]
 
 
 def test_a_writer_replaces_a_file(tmp_path):

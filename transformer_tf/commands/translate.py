@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from transformer_tf.commands import new_parser
 from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 PAGE = ".html"
 PLOT_OPTIONS = ("kind", "layer", "head", "words", "numbers")  # as in `Attention.plot`
 MAX_PAGE_SENTENCES = 200
-LINES_AT_A_TIME = 4096
+LINES_AT_A_TIME = 512
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -56,6 +57,11 @@ def parse_arguments() -> argparse.Namespace:
         help=f"write to a file instead of standard output, {LINES_AT_A_TIME} lines at a time",
     )
     parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on after the lines that a stopped command wrote to --output",
+    )
+    parser.add_argument(
         "--beam-size", type=int, metavar="N", help="number of hypotheses to keep; 1 is greedy"
     )
     parser.add_argument(
@@ -79,6 +85,8 @@ def parse_arguments() -> argparse.Namespace:
         parser.error(f'put the sentence in quotes: "{" ".join(sentences)}"')
     if sentences and arguments.input:
         parser.error("give a sentence or --input, not both")
+    if arguments.resume and not (arguments.input and arguments.output and arguments.n_best == 1):
+        parser.error("--resume needs --input and --output, and one translation for each line")
     arguments.sentence = sentences[0] if sentences else None
     check_attention(parser, arguments)
     return arguments
@@ -164,7 +172,7 @@ def check_files(arguments: argparse.Namespace) -> int | None:
     Raises:
         DataError: If a text is not UTF-8, or a file cannot be read or written.
     """
-    from transformer_tf.utils.lines import count_lines, split_lines
+    from transformer_tf.utils.lines import count_complete_lines, count_lines, split_lines
 
     if arguments.sentence is not None:
         # Python reads bytes of the command line that are not UTF-8 as lone surrogates.
@@ -177,6 +185,9 @@ def check_files(arguments: argparse.Namespace) -> int | None:
             raise DataError(f"Cannot write {path}: its folder does not exist")
     if source and output and output.exists() and output.samefile(source):
         raise DataError(f"--input and --output are the same file: {output}")
+    arguments.done = count_complete_lines(output) if arguments.resume else 0
+    if number_of_lines is not None and arguments.done > number_of_lines:
+        raise DataError(f"{output} has more lines than {source}: it belongs to another file")
     return number_of_lines
 
 
@@ -201,11 +212,15 @@ def read_blocks(arguments: argparse.Namespace) -> Iterator[list[str]]:
         yield [arguments.sentence]
     elif arguments.input:
         with arguments.input.open("rb") as file:
-            yield from blocks(iterate_lines(file, str(arguments.input)), LINES_AT_A_TIME)
+            lines = iterate_lines(file, str(arguments.input))
+            yield from blocks(itertools.islice(lines, arguments.done, None), LINES_AT_A_TIME)
     elif sys.stdin.isatty():
         yield from ([sentence] for sentence in prompt())
     else:
-        yield from blocks(iterate_lines(sys.stdin.buffer, "standard input"), LINES_AT_A_TIME)
+        stream: IO[bytes] = sys.stdin.buffer
+        with contextlib.suppress(OSError):  # at exit, Python waits for readers of `sys.stdin`
+            stream = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
+        yield from blocks(iterate_lines(stream, "standard input"), LINES_AT_A_TIME)
 
 
 def translate_all(
@@ -218,7 +233,7 @@ def translate_all(
     # CTranslate2 returns no attention, from which words are aligned.
     alignment = arguments.json and arguments.engine != "ctranslate2"
     numbers, noted = itertools.count(1), False
-    with LineWriter(arguments.output, number_of_lines) as writer:
+    with LineWriter(arguments.output, number_of_lines, append=arguments.resume) as writer:
         for block in read_blocks(arguments):
             noted = noted or note_language(translator, block)
             found = translator.search(
@@ -253,7 +268,8 @@ def warn_of_cut(text: str, parts: int) -> None:
 
 def write_attention(translator: Translator, arguments: argparse.Namespace) -> list[str]:
     """Writes the --attention file and returns the translations."""
-    sentences = next(read_blocks(arguments), [])
+    lines = itertools.chain.from_iterable(read_blocks(arguments))
+    sentences = list(itertools.islice(lines, MAX_PAGE_SENTENCES + 1))
     if len(sentences) > MAX_PAGE_SENTENCES:
         raise DataError(f"--input has more than {MAX_PAGE_SENTENCES} lines, too many for a page")
     note_language(translator, sentences)

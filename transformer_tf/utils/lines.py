@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import io
-import itertools
+import queue
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from transformer_tf.errors import DataError
 from transformer_tf.utils.files import atomic_write
+
+PATIENCE = 0.05  # seconds without a further line until a block is complete
 
 
 def iterate_lines(file: IO[bytes], name: str) -> Iterator[str]:
@@ -50,10 +53,55 @@ def count_lines(path: Path) -> int:
 
 
 def blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Yields lines in blocks of at most `size`."""
-    rest = iter(lines)
-    while block := list(itertools.islice(rest, size)):
-        yield block
+    """Yields lines in blocks of at most `size`.
+
+    A block ends early if no line comes for a while, as from a slow program in a pipe. An error of
+    `lines` is raised after the lines before it.
+    """
+    arrived: queue.Queue[str | Exception | None] = queue.Queue(size)
+
+    def read() -> None:
+        try:
+            for line in lines:
+                arrived.put(line)
+            arrived.put(None)
+        except Exception as error:
+            arrived.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        block, item = [], arrived.get()
+        while isinstance(item, str):
+            block.append(item)
+            if len(block) == size:
+                break
+            try:
+                item = arrived.get(timeout=PATIENCE)
+            except queue.Empty:
+                break
+        if block:
+            yield block
+        if item is None:
+            return
+        if isinstance(item, Exception):
+            raise item
+
+
+def count_complete_lines(path: Path) -> int:
+    """Counts the lines that a killed process wrote to a file, and cuts off an incomplete last one.
+
+    Raises:
+        DataError: If the file cannot be changed.
+    """
+    if not path.exists():
+        return 0
+    try:
+        with path.open("rb+") as file:
+            lengths = [len(line) for line in file if line.endswith(b"\n")]
+            file.truncate(sum(lengths))
+    except OSError as error:
+        raise DataError(f"Cannot write {path}: {error.strerror}") from error
+    return len(lengths)
 
 
 def split_lines(content: bytes, name: str) -> list[str]:
@@ -106,17 +154,18 @@ class LineWriter:
     Args:
         path: The file; None for standard output.
         total: Expected number of sentences, for a progress bar on a terminal; None for no bar.
+        append: Whether to write behind what is in the file.
 
     Raises:
         DataError: If the file cannot be written.
     """
 
-    def __init__(self, path: Path | None, total: int | None = None):
+    def __init__(self, path: Path | None, total: int | None = None, append: bool = False):
         self.path = path
         self._file: IO[str] = sys.stdout
         if path is not None:
             with self._errors():
-                self._file = path.open("w", encoding="utf-8", newline="\n")
+                self._file = path.open("a" if append else "w", encoding="utf-8", newline="\n")
         self._bar = None
         if total is not None and sys.stderr.isatty() and path is not None:
             from tqdm import tqdm
