@@ -234,10 +234,33 @@ def _share(answer):
     return None if answer == "larger" else "Compare (gains > 1e-3).mean() of both."
 
 
+def _exact(function):
+    for seed in range(5):
+        tables = np.random.default_rng(seed).dirichlet(np.full(4, 0.5), size=(5, 4))  # ids 0 to 3
+
+        def next_log_probs(said, tables=tables):
+            return np.log(tables[len(said) - 1, said[-1]])
+
+        # Brute force: every sequence from start 0 to end 3 in at most five steps.
+        ended, begun = [], [([0], 0.0)]
+        for _ in range(5):
+            begun = [
+                ([*said, token], total + next_log_probs(said)[token])
+                for said, total in begun
+                for token in (0, 1, 2, 3)
+            ]
+            ended += [(total, said) for said, total in begun if said[-1] == 3]
+            begun = [(said, total) for said, total in begun if said[-1] != 3]
+        total, said = _answered(function(next_log_probs, 0, 3, 5))
+        if list(said) != max(ended)[1] or not np.isclose(total, max(ended)[0]):
+            return f"The likeliest is {max(ended)[1]} with {max(ended)[0]:.2f}, not {said}."
+    return None
+
+
 CHECKS = {
     1: (_heads_one_by_one, _no_mask, _order_restored),
     2: (_turns, _distance, _further),
     3: (_big_model, _does_nothing, _decoder_only),
     4: (_merged_by_rank, _cheated, _sorted_accuracy),
-    5: (_continued, _useless, _share),
+    5: (_continued, _useless, _share, _exact),
 }

@@ -28,9 +28,9 @@ SMALLER = {
     }
 }
 
-# They only read the shipped weights, so their numbers are compared, too.
+# They only read the shipped weights, so what they print is compared, too.
 WITHOUT_TRAINING = ("5_speaking", "6_looking_inside")
-NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*")
+NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 SOLUTION = re.compile(r"<details>.*?```python\n(.*?)```", re.DOTALL)
 
 # In a process of its own: what Jupyter's packages warn of is not ours.
@@ -78,7 +78,7 @@ def test_a_notebook_of_the_course_says_the_same_again(notebook, tmp_path):
             [output["output_type"] for output in cell.get("outputs", [])] for cell in (new, old)
         ]
         assert set(kinds[0]) == set(kinds[1]), "".join(old["source"])
-        if notebook.stem in WITHOUT_TRAINING:
+        if notebook.stem in WITHOUT_TRAINING or "Translator.load(" in "".join(old["source"]):
             (new_words, new_numbers), (old_words, old_numbers) = said(new), said(old)
             assert new_words == old_words
             np.testing.assert_allclose(new_numbers, old_numbers, rtol=0.03, atol=0.03)
