@@ -1,4 +1,9 @@
-"""What the notebooks of the course share: a drawing, and the checks of their exercises."""
+"""What the notebooks of the course share: a drawing, a diary, and checks of the exercises."""
+
+import contextlib
+import io
+import tempfile
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,6 +59,38 @@ def _box(ax, x, y, text, color, height=0.7):
 def _arrow(ax, *points):
     ax.plot(*np.array(points[:-1]).T, color="black", linewidth=1)
     ax.annotate("", points[-1], points[-2], arrowprops={"arrowstyle": "->"})
+
+
+def train_with_diary(config, samples, correct):
+    """Trains, and notes at each validation what the translator says and where it looks.
+
+    Returns:
+        The trainer, the metrics of each validation, the translations of `samples` at each, and the
+        cross-attention at each while the decoder reads `correct`, a translation of the first of
+        them: for each layer an array (heads, target_len, source_len).
+    """
+    from transformer_tf.runs.trainer import Trainer  # takes seconds, and not all notebooks train
+    from transformer_tf.translator import Translator
+
+    said, maps = [], []
+
+    def make_translator():
+        translator = Translator.from_model(
+            trainer.model, config, trainer.source_tokenizer, trainer.target_tokenizer
+        )
+        said.append(translator.translate(samples))
+        source = translator.source_tokenizer.encode_sentence(samples[0])
+        target = translator.target_tokenizer.encode_sentence(correct)
+        maps.append(translator.engine.attend([source], [target[:-1]])[0]["cross"])
+        return translator
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.redirect_stderr(io.StringIO()),  # the progress line
+        Trainer(config, Path(folder) / "run").prepare() as trainer,
+    ):
+        rows = trainer.fit(make_translator)
+    return trainer, rows, said, maps
 
 
 def checks(notebook):
