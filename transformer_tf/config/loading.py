@@ -59,6 +59,9 @@ class YamlDumper(SafeDumper):
     """Quotes text that `YamlLoader` would read as a number."""
 
 
+MAX_YAML, MAX_DEPTH = 100_000, 10  # characters; lists and sections inside each other
+
+
 for _kind in (YamlLoader, YamlDumper):
     # As in YAML 1.2. PyYAML reads 1e-3 as text.
     _kind.add_implicit_resolver(
@@ -184,8 +187,8 @@ def _parse_value(key: str, text: str) -> Any:
     if {str, Path} & {hint, *get_args(hint)} and text not in ("", "null"):
         return text
     try:
-        return yaml.load(text, YamlLoader)
-    except yaml.YAMLError as error:
+        return _load_yaml(text)
+    except ValueError as error:
         raise ConfigError(f"{key}={text} is not valid YAML: {one_line(error)}") from error
 
 
@@ -271,13 +274,34 @@ def check_key(key: str) -> None:
     raise ConfigError(f"Unknown configuration key {key!r}; did you mean {near[0]!r}?")
 
 
+def _load_yaml(text: str) -> Any:
+    """Parses YAML of bounded size and depth, without aliases: libyaml can crash the process.
+
+    Raises:
+        ValueError: If it is invalid.
+    """
+    if len(text) > MAX_YAML:
+        raise ValueError(f"it has more than {MAX_YAML} characters")
+    depth = 0
+    try:
+        for event in yaml.parse(text, YamlLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH or isinstance(event, yaml.AliasEvent):
+                raise ValueError("it has an alias, or is nested too deeply")
+        return yaml.load(text, YamlLoader)
+    except (yaml.YAMLError, TypeError) as error:  # the second for an unhashable key
+        raise ValueError(one_line(error)) from error
+
+
 def _read_yaml(path: Path) -> dict[str, Any]:
     """Returns the value of each `section.key` of a file."""
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), YamlLoader)
+        with path.open("rb") as file:
+            content = _load_yaml(file.read(MAX_YAML + 1).decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path} is not valid YAML: {one_line(error)}") from error
     if not isinstance(content, Mapping | None):
         raise ConfigError(f"{path} must hold sections with keys, such as 'model:'")

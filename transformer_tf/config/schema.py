@@ -147,8 +147,8 @@ class TokenizerConfig(Section, name="tokenizer"):
 class ModelConfig(Section, name="model"):
     """The sizes and options of the Transformer."""
 
-    num_layers: PositiveInt = key(4, "Number of encoder layers.")
-    num_decoder_layers: PositiveInt | None = key(
+    num_layers: Annotated[int, Meta(ge=1, le=1000)] = key(4, "Number of encoder layers.")
+    num_decoder_layers: Annotated[int, Meta(ge=1, le=1000)] | None = key(
         None, "Number of decoder layers; by default as many as encoder layers."
     )
     d_model: PositiveInt = key(128, "Size of the vector of each position.")
@@ -258,7 +258,9 @@ class AlignmentHeads(Section, name="decoding.alignment"):
 class DecodingConfig(Section, name="decoding"):
     """The search for translations."""
 
-    beam_size: PositiveInt = key(1, "Number of hypotheses in beam search; 1 is greedy search.")
+    beam_size: Annotated[int, Meta(ge=1, le=100)] = key(
+        1, "Number of hypotheses in beam search; 1 is greedy search."
+    )
     length_penalty: NonNegativeFloat = key(
         0.6,
         "In beam search, divide log-probabilities by ((5 + length) / 6) to this power (Wu et al. "

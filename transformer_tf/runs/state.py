@@ -23,8 +23,11 @@ from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.progress import Progress
 from transformer_tf.utils.files import atomic_write
 
-# The exceptions of NumPy for a truncated or altered file.
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
+# The exceptions of NumPy, zipfile and json for a truncated or altered file.
+_DAMAGE = (
+    *(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, MemoryError),
+    *(RecursionError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def get_arrays(training_model: keras.Model, average: WeightAverage | None) -> list[np.ndarray]:

@@ -76,7 +76,7 @@ class Tokenizer:
             self.processor.LoadFromSerializedProto(self.content)
         except OSError as error:
             raise DataError(f"Cannot read {self.model_file}: {error.strerror}") from error
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise DataError(f"{self.model_file} is not a BPE model") from error
         num_pieces = self.processor.get_piece_size()
         self.start_id = num_pieces
@@ -286,10 +286,10 @@ class Tokenizer:
         try:
             settings = json.loads(settings_file.read_text(encoding="utf-8"))
             lowercase, sha256 = bool(settings["lowercase"]), settings["sha256"]
-            tags = settings.get("tags", ())
+            tags = [str(tag) for tag in settings.get("tags", ())]
         except OSError as error:
             raise DataError(f"Cannot read {settings_file}: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise DataError(f"{settings_file} is damaged") from error
         tokenizer = cls(path, lowercase, tags=tags)
         if hashlib.sha256(tokenizer.content).hexdigest() != sha256:
