@@ -11,6 +11,21 @@ import numpy as np
 from transformer_tf import numpy_transformer as nt
 
 
+def heat_map(ax, table, write, rows=None, columns=None, **options):
+    """Draws a table with its numbers in the cells, as `write` makes texts of them.
+
+    `rows` and `columns` are the labels, by default 1, 2, …; `options` go to `imshow`.
+    """
+    image = ax.imshow(table, **options)
+    for (row, column), value in np.ndenumerate(table):
+        dark = image.norm(value) > 0.5
+        color = "white" if dark else "black"
+        ax.text(column, row, write(value), ha="center", va="center", color=color, fontsize=8)
+    ax.set_yticks(range(len(table)), rows or range(1, len(table) + 1))
+    ax.set_xticks(range(table.shape[1]), columns or range(1, table.shape[1] + 1))
+    return image
+
+
 ATTENTION, NETWORK, NORM, WORDS = "#fdd9b5", "#b5d9fd", "#f4f0a8", "#e8d5ec"
 
 
