@@ -81,7 +81,7 @@ def test_a_notebook_of_the_course_says_the_same_again(notebook, tmp_path):
         if notebook.stem in WITHOUT_TRAINING or "Translator.load(" in "".join(old["source"]):
             (new_words, new_numbers), (old_words, old_numbers) = said(new), said(old)
             assert new_words == old_words
-            np.testing.assert_allclose(new_numbers, old_numbers, rtol=0.03, atol=0.03)
+            np.testing.assert_allclose(new_numbers, old_numbers, rtol=0.1, atol=0.03)
 
 
 def said(cell):
