@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("sentences", 52_000), ("careless", 2_100), ("spanish", 47_000)]
+    ("name", "count"),
+    [("sentences", 52_000), ("careless", 2_100), ("spanish", 47_000)]
+    + [("written", 6_200), ("written_spanish", 6_200)],
 )
 def test_no_sentence_is_written_twice_and_sides_end_alike(name, count):
     pairs = written_pairs(name)
@@ -110,6 +112,8 @@ def test_the_command_writes_all_files(tmp_path, monkeypatch):
     assert all("Spülmaschine" in line for line in lines)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "expressions.tsv",
+        "written.tsv",
+        "written_spanish.tsv",
         "sentences.tsv",
         "careless.tsv",
         "spanish.tsv",

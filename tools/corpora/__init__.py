@@ -166,6 +166,9 @@ def prepare(
     for name, files in WRITTEN[language].items():
         train[name] = known.new(pair for file in files.split() for pair in by_file[file])
     train["sentences"] = known.new(daily)
+    train["written"] = known.new(
+        written_pairs({"de": "written", "es": "written_spanish"}[language])
+    )
     normal = [pair for pairs in train.values() for pair in pairs]
     if language == "de":
         dictionary = list(clean_pairs(data / "extra/en-de/wiktionary_words.tsv.gz"))

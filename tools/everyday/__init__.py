@@ -1,8 +1,9 @@
-"""Pairs of daily life that Tatoeba lacks, for training the translators in `checkpoints`.
+"""Pairs that Tatoeba lacks, for training the translators in `checkpoints`.
 
-Four files were written for this project. `expressions.tsv` has greetings, wishes, idioms, requests
+Five files were written for this project. `expressions.tsv` has greetings, wishes, idioms, requests
 and errands. `sentences.tsv` has sentences of daily life, and `careless.tsv` further ones with
-typing mistakes in the English. `spanish.tsv` has Spanish instead of German.
+typing mistakes in the English. `spanish.tsv` has Spanish instead of German. `written.tsv` has
+sentences of news, encyclopedias, instructions and letters in all three languages.
 
 `value_pairs` makes pairs with values: clock times and numbers in words, dates, prices, years and
 names, often several in one sentence. No sentence of `examples/challenge.tsv` is among all these.
@@ -29,7 +30,7 @@ from tools.everyday.templates import (
 
 __all__ = ["WRITTEN_FILES", "number_in_words", "value_pairs", "written_pairs"]
 
-WRITTEN_FILES = ("expressions", "sentences", "careless", "spanish")
+WRITTEN_FILES = ("expressions", "sentences", "careless", "spanish", "written", "written_spanish")
 
 Pair = tuple[str, str]
 
@@ -37,9 +38,10 @@ _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnprstvwz"
 
 
 def written_pairs(name: str) -> list[Pair]:
-    """Returns the pairs of a file of `WRITTEN_FILES`."""
-    lines = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
-    return [(source, target) for source, target in (line.split("\t") for line in lines)]
+    """Returns the pairs of a file of `WRITTEN_FILES`; `written.tsv` has two of them."""
+    file, column = ("written", 2) if name == "written_spanish" else (name, 1)
+    lines = (Path(__file__).parent / f"{file}.tsv").read_text(encoding="utf-8").splitlines()
+    return [(line.split("\t")[0], line.split("\t")[column]) for line in lines]
 
 
 def value_pairs(num_draws: int, seed: int = 0) -> Iterator[Pair]:

@@ -10,6 +10,7 @@ of both languages. The other files need none.
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -31,8 +32,7 @@ def read_all_lines(paths: Iterable[Path]) -> Iterator[str]:
 
 def read_all_pairs(paths: Iterable[Path]) -> list[Pair]:
     """Returns the English-German pairs of files."""
-    removed = dict.fromkeys(("wrong column count", "not UTF-8"), 0)
-    return [pair for path in paths for pair in read_pairs([path], ("en", "de"), removed)]
+    return [pair for path in paths for pair in read_pairs([path], ("en", "de"), Counter())]
 
 
 def main() -> None:
