@@ -78,7 +78,9 @@ def test_a_notebook_of_the_course_says_the_same_again(notebook, tmp_path):
             [output["output_type"] for output in cell.get("outputs", [])] for cell in (new, old)
         ]
         assert set(kinds[0]) == set(kinds[1]), "".join(old["source"])
-        if notebook.stem in WITHOUT_TRAINING or "Translator.load(" in "".join(old["source"]):
+        code = "".join(old["source"])
+        drawn = "sample(" in code  # rounding decides about a random draw
+        if (notebook.stem in WITHOUT_TRAINING or "Translator.load(" in code) and not drawn:
             (new_words, new_numbers), (old_words, old_numbers) = said(new), said(old)
             assert new_words == old_words
             np.testing.assert_allclose(new_numbers, old_numbers, rtol=0.1, atol=0.03)
