@@ -3,30 +3,40 @@
 On a code host, a page in docs/ can link to any file of the repository. The site has only the files
 that this hook adds: README.md as its first page, other pages and notebooks under their own path,
 and each linked source file as a text file. Links are changed accordingly. The formulas of notebooks
-become MathML, which browsers draw without a script.
+become MathML, which browsers draw without a script. Their figures become files, which a click opens
+in full size.
 """
 
 from __future__ import annotations
 
+import base64
 import html
+import json
 import os
 import posixpath
 import re
 from pathlib import Path
 
+import yaml
 from latex2mathml.converter import convert
+from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import event_priority
+from mkdocs.plugins import event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+FIGURES = ROOT / "examples/figures.yaml"
 PAGES = ("*.md", "checkpoints/*/MODEL_CARD.md", "examples/*.ipynb")
 MARKDOWN_LINK = re.compile(r"\[(?P<label>[^]]*)\]\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 HTML_LINK = re.compile(r'<a href="(?P<path>[^"#:]+)(?P<anchor>#[^"]*)?"')
 MARKDOWN_CELL = re.compile(r'jp-RenderedMarkdown.*?(?=<div class="jp-Cell|<script|\Z)', re.DOTALL)
+IMAGE = re.compile(r'<img [^>]*?src="(?P<source>[^"]+)"[^>]*>')
+TOPIC = re.compile(r"(?<!exercise )\b(?P<number>[1-6])\b|(?<!\*)\*(?P<heading>[^*|]+)\*")
 FORMULA = re.compile(r"\$\$(?P<block>[^$<]+)\$\$|\$(?P<inline>[^$<\n]+)\$")
+
+log = get_plugin_logger("site_files")
 
 
 @event_priority(100)  # before mkdocs-jupyter, which looks for notebooks
@@ -59,11 +69,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         path = posixpath.relpath(_site_path(target), posixpath.dirname(page.file.src_uri))
         return f"[{link['label']}]({path}{link['anchor'] or ''})"
 
-    return MARKDOWN_LINK.sub(change, markdown)
+    markdown = MARKDOWN_LINK.sub(change, markdown)
+    if page.file.src_uri == "learn.md":
+        before, title, topics = markdown.partition("## Find a topic\n")
+        topics, next_title, after = topics.partition("\n## ")
+        markdown = before + title + _link_topics(topics) + next_title + after
+    return markdown
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Changes links and formulas of a notebook, which mkdocs-jupyter renders without events."""
+    """Links images to their files, and changes links and formulas of a notebook.
+
+    The plugin mkdocs-jupyter renders notebooks without events.
+    """
 
     def change(link: re.Match[str]) -> str:
         target = _target(Path(page.file.abs_src_path or ""), link["path"])
@@ -72,14 +90,80 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         return f'<a href="{file.url_relative_to(page.file)}{anchor}"' if file else link[0]
 
     if not page.file.src_uri.endswith(".ipynb"):
-        return content
+        return IMAGE.sub(r'<a class="figure" href="\g<source>">\g<0></a>', content)
+    content = content.replace('class="anchor-link"', 'class="headerlink"')
+    content = _write_figures(content, page)
     content = MARKDOWN_CELL.sub(lambda cell: FORMULA.sub(_math_ml, cell[0]), content)
     return HTML_LINK.sub(change, content)
 
 
 def _math_ml(formula: re.Match[str]) -> str:
     display = "block" if formula["block"] else "inline"
-    return convert(html.unescape(formula["block"] or formula["inline"]), display=display)
+    math_ml = convert(html.unescape(formula["block"] or formula["inline"]), display=display)
+    return f'<span class="formula">{math_ml}</span>' if formula["block"] else math_ml
+
+
+def _write_figures(content: str, page: Page) -> str:
+    """Writes the figures of a notebook beside its page, and gives each its alternative text."""
+    cells = json.loads(Path(page.file.abs_src_path or "").read_text("utf-8"))["cells"]
+    texts = yaml.safe_load(FIGURES.read_text("utf-8"))
+    figures = [
+        (texts.get(cell["id"]), output["data"]["image/png"])
+        for cell in cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    folder = Path(page.file.abs_dest_path).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = iter(range(1, len(figures) + 1))
+
+    def change(image: re.Match[str]) -> str:
+        number = next(numbers)
+        text, png = figures[number - 1]
+        if text is None:
+            log.warning("%s: figure %d has no text in %s", page.file.src_uri, number, FIGURES.name)
+        name = f"figure_{number}.png"
+        (folder / name).write_bytes(base64.b64decode(png))
+        alt = html.escape(text or "")
+        return f'<a class="figure" href="{name}"><img src="{name}" alt="{alt}"></a>'
+
+    return IMAGE.sub(change, content)
+
+
+def _link_topics(table: str) -> str:
+    """Links numbers and headings of notebooks, such as `1, *Masks*`, in the second column."""
+    notebooks = {path.name[0]: path for path in ROOT.glob("examples/*.ipynb")}
+
+    def link_cell(cell: str) -> str:
+        path = ""
+        anchors: list[str] = []
+
+        def change(topic: re.Match[str]) -> str:
+            nonlocal path, anchors
+            if number := topic["number"]:
+                path = _site_path(notebooks[number])
+                anchors = _anchors(notebooks[number])
+                return f"[{number}]({path})"
+            start = slugify(topic["heading"], "-")
+            anchor = next((anchor for anchor in anchors if anchor.startswith(start)), None)
+            if anchor is None:
+                log.warning("learn.md: %s has no heading %s", path, topic["heading"])
+            return f"[{topic[0]}]({path}#{anchor})"
+
+        return TOPIC.sub(change, cell)
+
+    lines = table.split("\n")
+    for i, line in enumerate(lines):
+        cells = line.split(" | ")
+        if len(cells) == 3:
+            lines[i] = " | ".join([cells[0], link_cell(cells[1]), cells[2]])
+    return "\n".join(lines)
+
+
+def _anchors(notebook: Path) -> list[str]:
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return [slugify(title, "-") for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)]
 
 
 def _target(path: Path, link: str) -> Path:

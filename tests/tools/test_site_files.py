@@ -1,5 +1,6 @@
 """The site's first page, links and formulas."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,8 @@ from tools import site_files
 def page(path):
     source = site_files.ROOT / path
     name = site_files._site_path(source)
-    return SimpleNamespace(file=SimpleNamespace(src_uri=name, abs_src_path=str(source)))
+    file = SimpleNamespace(src_uri=name, abs_src_path=str(source), abs_dest_path="index.html")
+    return SimpleNamespace(file=file)
 
 
 def test_formulas_of_a_notebook_are_drawn_and_code_is_not():
@@ -46,3 +48,28 @@ def test_links_to_the_readme_lead_to_the_first_page():
     changed = site_files.on_page_markdown(text, page("docs/learn.md"), {}, {})
     assert changed == "[install](index.md#the-first-translation)"
     assert Path(site_files._site_path(site_files.ROOT / "CHANGELOG.md")).name == "CHANGELOG.md"
+
+
+def test_topics_lead_to_headings_of_notebooks_and_exercises_stay_text():
+    table = "| topic | here | elsewhere |\n| the mask | 1, *Masks*; 4, exercise 2 | T 1 |"
+    path = "examples/1_attention_by_hand.ipynb"
+    assert site_files._link_topics(table).splitlines()[1] == (
+        f"| the mask | [1]({path}), [*Masks*]({path}#masks); [4](examples/4_learning.ipynb), "
+        "exercise 2 | T 1 |"
+    )
+
+
+def test_each_figure_of_the_course_has_its_text_and_its_file(tmp_path):
+    for notebook in sorted((site_files.ROOT / "examples").glob("*.ipynb")):
+        pngs = [
+            output["data"]["image/png"]
+            for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+            for output in cell.get("outputs", [])
+            if "image/png" in output.get("data", {})
+        ]
+        shown = page(notebook.relative_to(site_files.ROOT))
+        shown.file.abs_dest_path = str(tmp_path / notebook.stem / "index.html")
+        image = '<img alt="No description" src="data:image/png;base64,AAAA">'
+        content = site_files._write_figures(image * len(pngs), shown)
+        assert 'alt=""' not in content
+        assert len(list((tmp_path / notebook.stem).glob("*.png"))) == len(pngs) > 0
