@@ -94,7 +94,9 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     content = content.replace('class="anchor-link"', 'class="headerlink"')
     content = _write_figures(content, page)
     content = MARKDOWN_CELL.sub(lambda cell: FORMULA.sub(_math_ml, cell[0]), content)
-    return HTML_LINK.sub(change, content)
+    name = Path(page.file.src_uri).name
+    download = f'<p><a href="{name}" download>Download this notebook</a></p>'
+    return download + HTML_LINK.sub(change, content)
 
 
 def _math_ml(formula: re.Match[str]) -> str:
