@@ -96,15 +96,15 @@ def test_the_command_writes_a_file_for_a_mix(tmp_path, monkeypatch):
     ]
     pairs, output = tmp_path / "pairs.tsv", tmp_path / "augmented.tsv"
     pairs.write_text("".join(f"{line}\n" for line in lines))
-    overrides = [f"data.files=[[{pairs}]]", "data.held_out_size=5"]
+    overrides = [f"data.files=[[{pairs}]]", "data.held_out_size=2"]
     command = ["augmentation", "configs/own.yaml", str(output), "--share=2", *overrides]
     monkeypatch.setattr(sys, "argv", command)
     main()
     written = [tuple(line.split("\t")) for line in read_lines(output)]
-    assert len(written) == 2 * 30
+    assert len(written) == 2 * 36
     mix = f"data.mix=[{{files: [{output}]}}]"
     corpus = load_corpus(load_config(Path("configs/own.yaml"), [*overrides, mix]).data, 0)
     held_out = {target for _, target in [*corpus.validation, *corpus.test]}
-    assert len(held_out) == 10
+    assert len(held_out) == 4
     assert not held_out & {target for _, target in written}
     assert corpus.sources[1].pairs > 40

@@ -96,7 +96,7 @@ def test_a_folder_has_a_page_and_its_models(open_page, site):
     titles = page.locator("#model option").all_text_contents()
     assert titles == ["English → German", "German → English"]
     assert sorted(path.name for path in site.iterdir()) == [
-        *("back.gz", "back.js", "index.html", "tiny.gz", "tiny.js")
+        *("back.gz", "back.js", "index.html", "tiny.gz", "tiny.js", "translator.js")
     ]
 
 
