@@ -171,7 +171,7 @@ def test_only_to_translate(run, tmp_path):
         (["train"], "python -m pip install transformer-tf"),
         (["translate", "A tree.", "--engine", "keras"], "python -m pip install transformer-tf"),
         (["translate", "A tree.", "--attention", "a.png"], "python -m pip install matplotlib"),
-        (["evaluate", "--from", "de"], "--source FILE"),
+        (["evaluate", "--from", "de"], "score a table"),
         (["evaluate", "--source", "a.html", "--reference", "a.html"], "install sacrebleu"),
     ):
         (line,) = command(*arguments).splitlines()

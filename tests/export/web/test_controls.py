@@ -102,6 +102,7 @@ def test_the_theme_stays(fresh_page):
 
 def test_a_finished_translation_is_announced_once(fresh_page):
     page = fresh_page
+    page.wait_for_function("() => document.querySelector('#announcement').textContent")
     page.evaluate("""() => {
         window.announced = [];
         const place = document.querySelector('#announcement');
