@@ -82,7 +82,8 @@ def test_compiled_programs_are_kept_for_the_next_process(checkpoint, tmp_path, m
     kept = searches()
     assert kept
     second = run("-c", code, checkpoint)
-    assert (second.stdout, second.returncode, second.stderr) == (first.stdout, 0, "")
+    # JAX's cache may import TensorFlow, if it is installed, which writes its log to stderr.
+    assert (second.stdout, second.returncode) == (first.stdout, 0)
     assert searches() == kept
 
 
