@@ -47,6 +47,8 @@ def open_text(path: Path | str) -> Iterator[IO[bytes]]:
             else:
                 opener = _OPENERS.get(path.suffix.lower(), open)
                 yield opened.enter_context(opener(path, "rb"))
+        except FileNotFoundError as error:
+            raise DataError(f"Cannot read {path}: {error.strerror}") from error
         except _DAMAGE as error:
             reason = getattr(error, "strerror", None) or one_line(error) or type(error).__name__
             raise DataError(
