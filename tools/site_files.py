@@ -1,10 +1,14 @@
 """A hook of MkDocs: adds the pages, notebooks and source files outside of docs/ to the site.
 
 On a code host, a page in docs/ can link to any file of the repository. The site has only the files
-that this hook adds: README.md as its first page, other pages and notebooks under their own path,
-and each linked source file as a text file. Links are changed accordingly. The formulas of notebooks
-become MathML, which browsers draw without a script. Their figures become files, which a click opens
-in full size.
+that this hook adds: README.md as the page of the first steps, other pages and notebooks under their
+own path, and each linked source file as a text file. Links are changed accordingly. The formulas of
+notebooks become MathML, which browsers draw without a script. Their figures become files, which a
+click opens in full size.
+
+The site also has the page that translates, in the folder `page`. Links to the page that a running
+notebook serves lead there. The tables of the API pages, which are all that a code host shows, are
+followed by the documentation of each name in them.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ from mkdocs.plugins import event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from transformer_tf.export.web.site import export_web
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 FIGURES = ROOT / "examples/figures.yaml"
@@ -33,7 +39,12 @@ MARKDOWN_LINK = re.compile(r"\[(?P<label>[^]]*)\]\((?P<path>[^)\s#:]+)(?P<anchor
 HTML_LINK = re.compile(r'<a href="(?P<path>[^"#:]+)(?P<anchor>#[^"]*)?"')
 MARKDOWN_CELL = re.compile(r'jp-RenderedMarkdown.*?(?=<div class="jp-Cell|<script|\Z)', re.DOTALL)
 IMAGE = re.compile(r'<img [^>]*?src="(?P<source>[^"]+)"[^>]*>')
-TOPIC = re.compile(r"(?<!exercise )\b(?P<number>[1-6])\b|(?<!\*)\*(?P<heading>[^*|]+)\*")
+LINKED_IMAGE = re.compile(rf"(?P<link><a [^>]*>)?{IMAGE.pattern}")
+API_ROW = re.compile(r"^\| \[`(?P<name>\w+)`\]\(\.\./\.\./(?P<path>[\w/]+)\.py\) \|", re.MULTILINE)
+TOPIC = re.compile(r"(?<!exercise )\b(?P<number>[0-7])\b|(?<!\*)\*(?P<heading>[^*|]+)\*")
+PAGE_LINK = re.compile(r'(?<=href=")http://localhost:8017/(?=[#"])')  # as in examples/course.py
+TRANSLATORS = ("en-de", "de-en", "en-es")
+FUNCTION = re.compile(r"<mi>(sin|cos|log)</mi>")  # drawn without a space around it
 FORMULA = re.compile(r"\$\$(?P<block>[^$<]+)\$\$|\$(?P<inline>[^$<\n]+)\$")
 
 log = get_plugin_logger("site_files")
@@ -69,6 +80,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         path = posixpath.relpath(_site_path(target), posixpath.dirname(page.file.src_uri))
         return f"[{link['label']}]({path}{link['anchor'] or ''})"
 
+    if page.file.src_uri.startswith("api/"):
+        for row in API_ROW.finditer(markdown):
+            markdown += f"\n::: {row['path'].replace('/', '.')}.{row['name']}\n"
     markdown = MARKDOWN_LINK.sub(change, markdown)
     if page.file.src_uri == "learn.md":
         before, title, topics = markdown.partition("## Find a topic\n")
@@ -82,6 +96,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 
     The plugin mkdocs-jupyter renders notebooks without events.
     """
+    content = PAGE_LINK.sub(posixpath.relpath("page/index.html", page.url or "."), content)
 
     def change(link: re.Match[str]) -> str:
         target = _target(Path(page.file.abs_src_path or ""), link["path"])
@@ -90,7 +105,14 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         return f'<a href="{file.url_relative_to(page.file)}{anchor}"' if file else link[0]
 
     if not page.file.src_uri.endswith(".ipynb"):
-        return IMAGE.sub(r'<a class="figure" href="\g<source>">\g<0></a>', content)
+        return LINKED_IMAGE.sub(
+            lambda image: (
+                image[0]
+                if image["link"]
+                else f'<a class="figure" href="{image["source"]}">{image[0]}</a>'
+            ),
+            content,
+        )
     content = content.replace('class="anchor-link"', 'class="headerlink"')
     content = _write_figures(content, page)
     content = MARKDOWN_CELL.sub(lambda cell: FORMULA.sub(_math_ml, cell[0]), content)
@@ -99,10 +121,23 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     return download + HTML_LINK.sub(change, content)
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Writes the page that translates."""
+    checkpoints = [ROOT / "checkpoints" / name for name in TRANSLATORS]
+    export_web(checkpoints, Path(config.site_dir) / "page")
+
+
 def _math_ml(formula: re.Match[str]) -> str:
-    display = "block" if formula["block"] else "inline"
-    math_ml = convert(html.unescape(formula["block"] or formula["inline"]), display=display)
-    return f'<span class="formula">{math_ml}</span>' if formula["block"] else math_ml
+    if formula["inline"]:
+        return _convert(formula["inline"], "inline")
+    parts = formula["block"].split(r"\qquad")  # side by side, if there is room
+    drawn = " ".join(_convert(part, "block") for part in parts)
+    return f'<span class="formula">{drawn}</span>'
+
+
+def _convert(formula: str, display: str) -> str:
+    math_ml = convert(html.unescape(formula), display=display)
+    return FUNCTION.sub(r'<mo lspace="0.17em" rspace="0.17em">\1</mo>', math_ml)
 
 
 def _write_figures(content: str, page: Page) -> str:
@@ -174,7 +209,7 @@ def _target(path: Path, link: str) -> Path:
 
 def _site_path(path: Path) -> str:
     if path == ROOT / "README.md":
-        return "index.md"
+        return "start.md"
     if DOCS in path.parents:
         return path.relative_to(DOCS).as_posix()
     is_page = path.suffix in (".md", ".ipynb")

@@ -1,6 +1,8 @@
 """The site's first page, links and formulas."""
 
+import ast
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +18,7 @@ def page(path):
     source = site_files.ROOT / path
     name = site_files._site_path(source)
     file = SimpleNamespace(src_uri=name, abs_src_path=str(source), abs_dest_path="index.html")
-    return SimpleNamespace(file=file)
+    return SimpleNamespace(file=file, url=name.rpartition(".")[0] + "/")
 
 
 def test_formulas_of_a_notebook_are_drawn_and_code_is_not():
@@ -43,11 +45,33 @@ def test_links_of_the_readme_lead_to_pages_of_the_site():
     )
 
 
-def test_links_to_the_readme_lead_to_the_first_page():
+def test_links_to_the_readme_lead_to_the_first_steps():
     text = "[install](../README.md#the-first-translation)"
     changed = site_files.on_page_markdown(text, page("docs/learn.md"), {}, {})
-    assert changed == "[install](index.md#the-first-translation)"
+    assert changed == "[install](start.md#the-first-translation)"
     assert Path(site_files._site_path(site_files.ROOT / "CHANGELOG.md")).name == "CHANGELOG.md"
+
+
+def test_links_to_the_page_of_a_notebook_lead_to_that_of_the_site():
+    content = '<a href="http://localhost:8017/#s=Hi&amp;view=beam">▶</a> http://localhost:8017/'
+    changed = site_files.on_page_content(content, page("examples/5_speaking.ipynb"), {}, {})
+    assert (
+        '<a href="../../page/index.html#s=Hi&amp;view=beam">▶</a> http://localhost:8017/' in changed
+    )
+
+
+def test_the_tables_of_the_api_pages_are_the_docstrings():
+    for path in (site_files.DOCS / "api").glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        shown = site_files.on_page_markdown(text, page(path.relative_to(site_files.ROOT)), {}, {})
+        rows = re.findall(r"^\| \[`(\w+)`\]\(\.\./\.\./(\S+)\.py\) \| (.+) \|$", text, re.MULTILINE)
+        assert len(rows) == shown.count("\n::: ") == text.count("\n| [") > 2
+        for name, module, told in rows:
+            tree = ast.parse((site_files.ROOT / f"{module}.py").read_text(encoding="utf-8"))
+            (node,) = (node for node in tree.body if getattr(node, "name", None) == name)
+            first = (ast.get_docstring(node) or "").split("\n\n")[0]
+            assert told == first.replace("\n", " "), f"{path.name}: {name}"
+            assert f"\n::: {module.replace('/', '.')}.{name}\n" in shown
 
 
 def test_topics_lead_to_headings_of_notebooks_and_exercises_stay_text():

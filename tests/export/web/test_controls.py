@@ -30,11 +30,12 @@ def test_silencing_a_head_moves_nothing(fresh_page):
 
 def test_a_chosen_word_leaves_the_view_and_is_the_one_of_the_next_view(fresh_page):
     page = fresh_page
+    page.click("#way-decoder")
     page.click("#target-tokens .chip >> nth=2")
     assert page.is_visible("#map")
     assert page.locator("#map th.lit .said").text_content() == "hat"
     page.click("#way-odds")
-    page.wait_for_selector("#next-title:text-is('Token 3, after “… Mein Vater”')")
+    page.wait_for_selector("#next-title:text-is('Piece 3, after “… Mein Vater”')")
 
 
 def test_restore_undoes_every_change(fresh_page):
@@ -47,7 +48,7 @@ def test_restore_undoes_every_change(fresh_page):
     open_part(page, "cross", "masks")
     page.check("#future")
     page.locator("#padding").fill("3")
-    page.wait_for_selector("#notice-text:has-text('3 padding tokens added')")
+    page.wait_for_selector("#notice-text:has-text('3 empty places added')")
     told = page.text_content("#notice-text")
     assert "chosen by hand" in told and "no causal mask" in told
     page.click("#restore")
@@ -262,6 +263,30 @@ def test_another_language_is_noticed(fresh_page):
         assert note.text_content().startswith(said)
     type_text(page, FIRST)
     assert note.is_hidden()
+
+
+def test_a_text_in_the_target_language_can_be_translated_back(fresh_page):
+    page, text = fresh_page, "Der Hund ist nicht hier und das ist gut."
+    offer = page.locator("#swap-instead")
+    type_text(page, "zzyx qwrk blorft mniv trarp")
+    assert page.is_visible("#other-language") and offer.is_hidden()
+    type_text(page, text)
+    offer.click()
+    page.wait_for_function("() => document.querySelector('#source').lang === 'de'")
+    ready(page)
+    assert page.input_value("#source") == text
+    assert "dog" in translation(page) and page.is_hidden("#other-language")
+
+
+def test_the_first_screen_has_the_sentence_once_to_type_and_once_in_the_arcs(fresh_page):
+    page = fresh_page
+    assert page.input_value("#source") == FIRST
+    words = page.locator("#arc-target .chip").all_inner_texts()
+    assert " ".join(words) == translation(page)
+    for place in ("#translation", "#source-tokens", "#target-tokens"):
+        assert page.is_hidden(place), place
+    type_text(page, "Tom has a dog.\nHe has no cat.")
+    assert page.is_visible("#translation")  # the arcs show one of its lines
 
 
 def test_the_tour_has_six_steps_and_ends_at_the_text(fresh_page):

@@ -26,9 +26,9 @@ def test_rows_say_what_was_read_and_what_is_chosen(fresh_page):
     page = fresh_page
     rows = page.locator("#map th[data-row]").all_text_contents()
     assert rows[:3] == ["<start> ▸ Mein", "Mein ▸ Vater", "Vater ▸ hat"]
-    page.hover("#target-tokens .chip >> nth=2")
+    page.hover("#map th[data-row='2']")
     assert status(page).startswith("After “Vater”, choosing the next word (it will be “hat”), ")
-    page.hover("#target-tokens .chip >> nth=0")
+    page.hover("#map th[data-row='0']")
     assert status(page).startswith("At the start, choosing the next word (it will be “Mein”), ")
 
 
@@ -57,7 +57,7 @@ def test_a_padded_key_is_masked_and_all_keys_are_listed(fresh_page):
     cell(page, 1, keys - 1).click()
     page.wait_for_selector("#cell-formula")
     assert "masked: −∞" in page.text_content("#cell-formula")
-    assert "the token just read" in page.text_content("#cell")
+    assert "which was just said" in page.text_content("#cell")
     rows = page.locator("#cell tbody tr")
     assert rows.count() == keys
     weights = [float(text) for text in rows.locator("td:last-child").all_text_contents()]
@@ -83,14 +83,16 @@ def test_german_to_english_aligns_the_word_that_was_read(fresh_page, start_engin
     page.select_option("#model", label="German → English")
     page.wait_for_function("() => document.querySelector('#source').lang === 'de'")
     ready(page)
-    assert "finds the token just read" in page.text_content("#aligns")
+    assert "finds the word that was just said" in page.text_content("#aligns")
     layer, _ = map(int, re.findall(r"\d+", page.text_content("#chosen")))
     assert layer == 1
-    words = page.locator("#target-tokens .chip").all_text_contents()
-    page.hover(f"#target-tokens .chip >> nth={words.index('father')}")
-    assert page.locator("#map th.lit .read").text_content() == "father"
+    page.hover("#map th[data-row]:has(.read:text-is('father'))")
     assert re.search(r"looks at: Vater 0\.\d", status(page))
     page.click("[data-layer='2'][data-head='0']")
+    page.hover("#map th[data-row]:has(.said:text-is('father'))")
+    assert "(it will be “father”), it looks at: " in status(page)
+    page.click("#way-decoder")
+    words = page.locator("#target-tokens .chip").all_text_contents()
     page.hover(f"#target-tokens .chip >> nth={words.index('father')}")
     assert page.locator("#map th.lit .said").text_content() == "father"
 
@@ -99,7 +101,7 @@ def test_the_words_before_a_token_have_spaces(fresh_page):
     page = fresh_page
     page.click("#way-odds")
     page.click("#target-tokens .chip >> nth=3")
-    page.wait_for_selector("#next-title:text-is('Token 4, after “… Mein Vater hat”')")
+    page.wait_for_selector("#next-title:text-is('Piece 4, after “… Mein Vater hat”')")
 
 
 def test_the_last_word_cannot_be_hidden(fresh_page):

@@ -7,11 +7,12 @@ import shutil
 import threading
 
 import pytest
+from PIL import Image
 
 from transformer_tf.checkpoint import open_checkpoint, save_checkpoint
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.web.pack import pack_checkpoint
-from transformer_tf.export.web.site import ListedModel, export_web, render_site
+from transformer_tf.export.web.site import PREVIEW_SIZE, ListedModel, export_web, render_site
 from transformer_tf.hashes import record_hashes
 
 FIRST = "My father bought a new car last week."  # the first example of the page
@@ -122,6 +123,21 @@ def test_a_place_with_something_else_is_refused(folders, tmp_path):
     with pytest.raises(CheckpointError, match="folder names"):
         export_web([folders[0], folders[0]], tmp_path / "new")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_link_previews_have_a_picture_if_the_address_is_known(folders, site, tmp_path):
+    output = tmp_path / "site"
+    export_web(folders[:1], output, url="https://example.org/a?b&c")
+    page = (output / "index.html").read_text(encoding="utf-8")
+    assert 'property="og:image" content="https://example.org/a?b&amp;c/preview.png"' in page
+    with Image.open(output / "preview.png") as picture:
+        assert picture.size == PREVIEW_SIZE
+    plain = (site / "index.html").read_text(encoding="utf-8")
+    assert "og:image" not in plain and "og:title" in plain and 'name="description"' in plain
+    with pytest.raises(CheckpointError, match="folder"):
+        export_web(folders[:1], tmp_path / "page.html", single_file=True, url="https://a.example")
+    with pytest.raises(CheckpointError, match="example.org"):
+        export_web(folders[:1], tmp_path / "other", url="example.org")
 
 
 def test_two_models_of_one_pair_have_their_names(open_page, folders, tmp_path):

@@ -23,7 +23,7 @@ TEXTS = [
     f"{LONG}. {LONG}. {LONG}. STOP. NO".upper(),
     f"{LONG}. {LONG}. WHERE IS THE STATION? {LONG}.",
     "I?",
-    "😀 " * 70,
+    *("😀 " * 70, "12.50 " * 60, "a, " * 200, "Hi. See? " * 30, f"{LONG} " * 9),
 ]
 
 

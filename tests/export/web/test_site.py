@@ -29,7 +29,8 @@ def translation(page):
 
 
 def wait_for_text(page, selector, text):
-    page.locator(selector).filter(has_text=text).first.wait_for(timeout=20_000)
+    place = page.locator(selector).filter(has_text=text).first
+    place.wait_for(state="attached", timeout=20_000)
 
 
 def numbers(page, selector):
@@ -65,11 +66,12 @@ def test_it_opens_on_a_head_that_aligns(page, engine):
 
 def test_another_token(page, engine):
     found = engine("translate", {"text": SENTENCE, "search": "beam"})
-    page.click("#target-tokens .chip >> nth=4")
     page.click("#way-odds")
-    wait_for_text(page, "#next-title", "Token 5")
-    shown = numbers(page, "#next-tokens .bar-number")
-    assert shown == pytest.approx([token["probability"] for token in found["next"][4]], abs=6e-4)
+    page.click("#target-tokens .chip >> nth=4")
+    wait_for_text(page, "#next-title", "Piece 5")
+    expected = [token["probability"] for token in found["next"][4]]
+    wait_for_text(page, "#next-tokens .bar-number", f"{expected[0]:.3f}")  # the bars have grown
+    assert numbers(page, "#next-tokens .bar-number") == pytest.approx(expected, abs=6e-4)
     page.click("#next-tokens button >> nth=1")
     prefix = [*found["ids"][:4], found["next"][4][1]["id"]]
     expected = engine("translate", {"text": SENTENCE, "search": "beam", "prefix": prefix})["text"]
@@ -90,7 +92,7 @@ def test_step_by_step(page):
         assert page.text_content("#step").startswith(f"{rows} of {size}: ")
     assert page.locator("#target-tokens .later").count() == size - 2
     page.click("#way-odds")
-    wait_for_text(page, "#next-title", "Token 3")  # the next one
+    wait_for_text(page, "#next-title", "Piece 3")  # the next one
     page.click("#way-cross")
     page.click("#back")
     assert page.locator("#map tbody tr").count() == 1
@@ -180,7 +182,7 @@ def test_masks(page, engine):
     assert shown == pytest.approx(seeing, abs=6e-4)
     page.uncheck("#future")
     page.click("#hide .chip >> nth=1")
-    wait_for_text(page, "#notice-text", "1 token hidden")
+    wait_for_text(page, "#notice-text", "one piece hidden")
     ready(page)
     hidden = engine("translate", {"text": SENTENCE, "search": "beam", "hidden": [1]})
     assert translation(page) == hidden["text"]

@@ -1,10 +1,10 @@
+import { PAUSE_OF_CHIPS } from "./chips.js";
 import { byId, element, fill, themeColor } from "./dom.js";
 import { drawSmallMap, HeatMap } from "./heat_map.js";
 import { clearestHead, KINDS, weightsOf } from "./scores.js";
 import { describeCell, describeColumn, describeRow } from "./sentences.js";
+import { decimal, localize } from "./texts.js";
 import { entriesOf, stepsOf } from "./tokens.js";
-
-const PAUSE_OF_CHIPS = 50; // milliseconds from one chip to the next
 
 /**
  * The content of the view.
@@ -128,13 +128,14 @@ export class AttentionView {
     fill(byId("kinds"), ...Object.keys(this.shown.maps).map((kind) => element("button", {
       type: "button", "data-kind": kind, "data-key": kind,
       "aria-pressed": String(kind === this.state.kind), click: () => this.choose({ kind }),
-    }, KINDS[kind].title, element("span", { class: "more" }, KINDS[kind].more))));
+    }, KINDS[kind].title())));
     byId("what").textContent = KINDS[this.state.kind].what(this.shown.languages);
     byId("aligns").textContent = !this.aligns ? "" : this.byRead
-      ? " This head aligns words: it finds the token just read."
-      : " This head aligns words: it finds the token being chosen.";
+      ? localize("This head aligns words: it finds the word that was just said.")
+      : localize("This head aligns words: it finds the word that comes next.");
     byId("sum").textContent = this.state.special
-      ? "each row adds up to 1." : "each row adds up to 1 with the bar “elsewhere”: start and end.";
+      ? localize("The stronger a color, the harder the model looks; a row adds up to 1.")
+      : localize("The stronger a color, the harder the model looks; a row adds up to 1 with “elsewhere”: start and end.");
   }
 
   /** @param {import("./scores.js").AttentionMap} map */
@@ -148,7 +149,7 @@ export class AttentionView {
       cells.push(element("span", { class: "name" }, String(head + 1)));
     }
     for (let layer = 0; layer < map.layers; layer++) {
-      cells.push(element("span", { class: "name" }, `Layer ${layer + 1}`));
+      cells.push(element("span", { class: "name" }, localize("Layer {layer}", { layer: layer + 1 })));
       for (let head = 0; head < map.heads; head++) {
         const key = `${layer}.${head}`;
         const canvas = this.canvases.get(key) ?? element("canvas", { "aria-hidden": "true" });
@@ -158,7 +159,8 @@ export class AttentionView {
         const silenced = this.shown.silenced.has(`${kind}.${layer}.${head}`);
         cells.push(element("button", {
           type: "button", "aria-pressed": String(pressed), tabindex: pressed ? 0 : -1,
-          "aria-label": `Layer ${layer + 1}, head ${head + 1}${silenced ? ", silenced" : ""}`,
+          "aria-label": silenced ? localize("{head}, silenced", { head: nameOf(layer, head) })
+            : nameOf(layer, head),
           class: silenced && "silenced", "data-layer": layer, "data-head": head,
           "data-key": key, click: () => this.choose({ layer, head }),
         }, canvas));
@@ -170,17 +172,14 @@ export class AttentionView {
   /** @param {import("./scores.js").AttentionMap} map */
   drawMap(map) {
     const { kind, layer, head } = this.state;
-    const { languages } = this.shown;
-    const { rows, columns } = KINDS[kind];
+    const { rows, columns } = KINDS[kind].axes(this.shown.languages);
     this.weights = weightsOf(map, layer, head, this.queries, this.keys);
     this.rests = this.state.special ? null : this.weights.map((row) =>
       Math.max(0, 1 - row.reduce((sum, weight) => sum + weight, 0)));
-    byId("chosen").textContent = `Layer ${layer + 1}, head ${head + 1}`;
+    byId("chosen").textContent = nameOf(layer, head);
     byId("map").classList.toggle("by-read", this.byRead);
-    this.map.draw(this.queries, this.keys, this.weights, {
-      rows: `${languages[rows.side]}, ${rows.role} ↓`,
-      columns: `${languages[columns.side]}, ${columns.role} →`,
-    }, this.rests, (row, column) => kind === "decoder"
+    const axes = { rows: `${rows} ↓`, columns: `${columns} →` };
+    this.map.draw(this.queries, this.keys, this.weights, axes, this.rests, (row, column) => kind === "decoder"
       && this.keys[column].positions[0] > this.queries[row].positions.at(-1));
   }
 
@@ -200,12 +199,12 @@ export class AttentionView {
     const only = (chosen) => (i) => (i === chosen ? 1 : 0);
     const read = Number(this.byRead);
     if (column !== null) {
-      lit[rows.side] = spread(queries, (i) => weights[i][column], read);
-      if (rows.side !== columns.side) lit[columns.side] = spread(keys, only(column), ahead);
+      lit[rows] = spread(queries, (i) => weights[i][column], read);
+      if (rows !== columns) lit[columns] = spread(keys, only(column), ahead);
     }
     if (row !== null) {
-      if (rows.side !== columns.side) lit[rows.side] = spread(queries, only(row), read);
-      lit[columns.side] = spread(keys, (j) => weights[row][j], ahead);
+      if (rows !== columns) lit[rows] = spread(queries, only(row), read);
+      lit[columns] = spread(keys, (j) => weights[row][j], ahead);
     }
     this.onPoint(lit);
   }
@@ -218,12 +217,12 @@ export class AttentionView {
    */
   describe(row, column) {
     const { queries, keys, weights, rests } = this;
-    if (!queries.length || !keys.length) return "Nothing is left to show.";
-    if (row === null && column === null) return "Point at a word, a row or a cell.";
+    if (!queries.length || !keys.length) return localize("Nothing is left to show.");
+    if (row === null && column === null) return localize("Point at a word or a square.");
     if (row === null) return describeColumn(keys[column], queries, weights.map((all) => all[column]));
     if (column === null) return describeRow(queries[row], keys, weights[row], rests?.[row] ?? 0);
-    const said = describeCell(this.state.kind, queries[row], keys[column]);
-    return `${said}: ${weights[row][column].toFixed(2)}`;
+    return `${describeCell(this.state.kind, queries[row], keys[column])}: ${
+      decimal(weights[row][column], 2)}`;
   }
 
   /**
@@ -238,8 +237,8 @@ export class AttentionView {
     const point = () => {
       clearTimeout(this.leaving);
       const { rows, columns, ahead } = KINDS[this.state.kind];
-      const row = side === rows.side ? find(this.queries, Number(this.byRead)) : -1;
-      const column = side === columns.side ? find(this.keys, ahead) : -1;
+      const row = side === rows ? find(this.queries, Number(this.byRead)) : -1;
+      const column = side === columns ? find(this.keys, ahead) : -1;
       if (row >= 0) this.map.point(row, null);
       else if (column >= 0) this.map.point(null, column);
     };
@@ -261,6 +260,10 @@ export class AttentionView {
     onOpen({ kind, layer, head, row: query[0], column: key[0] });
   }
 }
+
+/** @type {(layer: number, head: number) => string} */
+const nameOf = (layer, head) =>
+  localize("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
 
 /**
  * Spreads the weights of entries over the tokens of a side.

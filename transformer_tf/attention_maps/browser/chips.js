@@ -1,5 +1,7 @@
 import { element, fill } from "./dom.js";
 
+export const PAUSE_OF_CHIPS = 50; // milliseconds from one chip to the next
+
 /**
  * Tokens as chips: sub-words joined by a hairline, special tokens in gray.
  *
@@ -41,6 +43,10 @@ export class TokenStrips {
     this.strips = strips;
     /** @type {Record<import("./scores.js").Side, import("./tokens.js").Entry[]>} */
     this.entries = { source: [], target: [] };
+    /** @type {Record<import("./scores.js").Side, HTMLElement[]>} */
+    this.chips = { source: [], target: [] };
+    /** @type {Record<import("./scores.js").Side, string[]>} The weights that are shown. */
+    this.shown = { source: [], target: [] };
     for (const strip of Object.values(strips)) strip.addEventListener("keydown", moveAlong);
   }
 
@@ -51,8 +57,10 @@ export class TokenStrips {
    */
   draw(side, entries, attributesOf) {
     this.entries[side] = entries;
-    fill(this.strips[side], ...chipsOf(entries, (entry, index) => (
-      { ...attributesOf(entry, index), tabindex: index ? -1 : 0 })));
+    this.chips[side] = chipsOf(entries, (entry, index) => (
+      { ...attributesOf(entry, index), tabindex: index ? -1 : 0 }));
+    this.shown[side] = [];
+    fill(this.strips[side], ...this.chips[side]);
   }
 
   /**
@@ -62,12 +70,14 @@ export class TokenStrips {
    */
   light(lit) {
     for (const side of /** @type {const} */ (["source", "target"])) {
-      const chips = /** @type {NodeListOf<HTMLElement>} */ (
-        this.strips[side].querySelectorAll(".chip"));
+      if (this.strips[side].hidden) continue;
+      const [chips, shown] = [this.chips[side], this.shown[side]];
       this.entries[side].forEach(({ positions }, i) => {
         const sum = positions.reduce((all, each) => all + (lit[side].get(each) ?? 0), 0);
-        // Missing while chips are replaced: the one with the focus loses it then.
-        chips[i]?.style.setProperty("--weight", Math.min(sum, 1).toFixed(3));
+        const weight = Math.min(sum, 1).toFixed(3);
+        if (weight === (shown[i] ?? "0.000")) return;
+        shown[i] = weight;
+        chips[i].style.setProperty("--weight", weight);
       });
     }
   }

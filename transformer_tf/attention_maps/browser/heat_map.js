@@ -1,4 +1,5 @@
 import { element, themeColor } from "./dom.js";
+import { decimal, localize } from "./texts.js";
 
 const LONGEST_LABEL = 16; // characters
 const MOST_CELLS = 1000; // a larger map is a picture, since a cell of a table is slow
@@ -32,7 +33,7 @@ function rowLabel(row) {
 function weightCell(weight, row, column, forbidden) {
   const cell = element("td", {
     class: forbidden && "forbidden", "data-row": row, "data-column": column,
-    "aria-label": weight.toFixed(2),
+    "aria-label": decimal(weight, 2),
   });
   cell.style.setProperty("--weight", weight.toFixed(4));
   return cell;
@@ -47,7 +48,7 @@ function weightCell(weight, row, column, forbidden) {
 function restCell(rest, row) {
   const bar = element("span", {});
   bar.style.setProperty("--share", rest.toFixed(4));
-  return element("td", { class: "rest", "data-row": row, "aria-label": rest.toFixed(2) }, bar);
+  return element("td", { class: "rest", "data-row": row, "aria-label": decimal(rest, 2) }, bar);
 }
 
 /**
@@ -75,8 +76,8 @@ export class HeatMap {
     this.lit = [];
     /** @type {HTMLCanvasElement|null} The cells of a large map. */
     this.canvas = null;
-    /** @type {number[][]} */
-    this.weights = [];
+    /** @type {{full: HTMLCanvasElement, faded: HTMLCanvasElement}|null} What it is composed of. */
+    this.pictures = null;
     new ResizeObserver(() => this.number()).observe(table);
     const follow = ({ target, offsetX, offsetY }) => {
       if (target === this.canvas) {
@@ -117,7 +118,6 @@ export class HeatMap {
    */
   draw(queries, keys, weights, axes, rests, isForbidden) {
     const { table } = this;
-    this.weights = weights;
     this.canvas = queries.length * keys.length > MOST_CELLS ? element("canvas") : null;
     [this.rows, this.columns] = [queries.length, keys.length];
     [this.row, this.column] = [null, null];
@@ -132,7 +132,7 @@ export class HeatMap {
           scope: "col", "data-column": column, class: special && "special", title: label,
         }, element("span", {}, shorten(label)))),
         rests && element("th", { scope: "col", class: "special" },
-          element("span", {}, "elsewhere"))));
+          element("span", {}, localize("elsewhere")))));
     const body = element("tbody", {}, ...queries.map((query, row) => element("tr", {},
       element("th", {
         scope: "row", "data-row": row, class: query.special && "special", title: query.label,
@@ -143,7 +143,14 @@ export class HeatMap {
     table.replaceChildren(head, body);
     table.classList.remove("pointed");
     this.lit = [];
-    if (this.canvas) this.drawCanvas();
+    if (this.canvas) {
+      this.pictures = { full: element("canvas"), faded: element("canvas") };
+      const ink = themeColor("ink");
+      drawSmallMap(this.pictures.full, weights, ink);
+      drawSmallMap(this.pictures.faded, weights.map((each) => each.map((weight) => FADED * weight)), ink);
+      Object.assign(this.canvas, { width: this.columns, height: this.rows });
+      this.drawCanvas();
+    }
     this.number();
   }
 
@@ -154,10 +161,15 @@ export class HeatMap {
 
   /** Draws a large map, a pixel for each cell; what is not chosen is faded. */
   drawCanvas() {
-    const { row, column, weights } = this;
-    const isAll = row === null && column === null;
-    drawSmallMap(this.canvas, weights.map((each, i) => each.map((weight, j) =>
-      (isAll || i === row || j === column ? weight : FADED * weight))), themeColor("ink"));
+    const { row, column, rows, columns, pictures: { full, faded } } = this;
+    const context = this.canvas.getContext("2d");
+    const copy = (picture, x, y, width, height) => {
+      context.clearRect(x, y, width, height);
+      context.drawImage(picture, x, y, width, height, x, y, width, height);
+    };
+    copy(row === null && column === null ? full : faded, 0, 0, columns, rows);
+    if (row !== null) copy(full, 0, row, columns, 1);
+    if (column !== null) copy(full, column, 0, 1, rows);
   }
 
   /** Shows the numbers of cells if they have room. */

@@ -1,3 +1,5 @@
+import { localize } from "./texts.js";
+
 /**
  * The scores of one kind of attention.
  *
@@ -11,13 +13,13 @@
 
 /**
  * @typedef {"source"|"target"} Side
- * @typedef {Record<Side, string>} Languages English names.
+ * @typedef {Record<Side, string>} Languages Their names.
  *
  * @typedef {object} Kind
- * @property {string} title
- * @property {string} more The rest of the title, if there is room.
- * @property {{side: Side, role: string}} rows The side of the query tokens, and their role.
- * @property {{side: Side, role: string}} columns The same for the keys.
+ * @property {() => string} title
+ * @property {Side} rows The side of the query tokens.
+ * @property {Side} columns The side of the keys.
+ * @property {(languages: Languages) => {rows: string, columns: string}} axes What rows and columns are.
  * @property {number} ahead Number of keys before the first token of that side.
  * @property {(languages: Languages) => string} what
  */
@@ -25,24 +27,26 @@
 /** @type {Record<string, Kind>} */
 export const KINDS = {
   encoder: {
-    title: "Encoder", more: " self-attention", ahead: 0,
-    rows: { side: "source", role: "looking" },
-    columns: { side: "source", role: "looked at" },
-    what: ({ source }) => `Each ${source} token (row) looks at the whole sentence (columns).`,
+    title: () => localize("Encoder self-attention"), rows: "source", columns: "source", ahead: 0,
+    axes: ({ source }) => ({
+      rows: localize("{language}, looking", { language: source }),
+      columns: localize("{language}, looked at", { language: source }),
+    }),
+    what: () => localize("The sentence is read: each of its words (row) looks at all of them (columns)."),
   },
   decoder: {
-    title: "Decoder", more: " self-attention", ahead: 1, // the start token
-    rows: { side: "target", role: "read ▸ chosen" },
-    columns: { side: "target", role: "read so far" },
-    what: ({ target }) => `Each ${target} token just read (row, left of ▸) looks at itself and back at `
-      + "those before it (columns), to choose the next one (right of ▸).",
+    title: () => localize("Decoder self-attention"), rows: "target", columns: "target", ahead: 1, // the start token
+    axes: () => ({
+      rows: localize("just said ▸ next"), columns: localize("said so far, looked at"),
+    }),
+    what: () => localize("Before each new word, the translation so far is read again. A row is one such moment: the word just said ▸ the word that comes next. The word just said looks at itself and at those before it (columns). Hatched words come later."),
   },
   cross: {
-    title: "Cross", more: "-attention", ahead: 0,
-    rows: { side: "target", role: "read ▸ chosen" },
-    columns: { side: "source", role: "looked at" },
-    what: ({ source, target }) => `After each ${target} token (row, left of ▸), the decoder looks at the `
-      + `${source} sentence (columns), to choose the next one (right of ▸).`,
+    title: () => localize("Cross-attention"), rows: "target", columns: "source", ahead: 0,
+    axes: ({ source }) => ({
+      rows: localize("just said ▸ next"), columns: localize("{language}, looked at", { language: source }),
+    }),
+    what: () => localize("Before each new word, the model looks back at the sentence (columns). A row is one such moment: the word just said ▸ the word that comes next."),
   },
 };
 

@@ -1,5 +1,7 @@
 /** What the rows, columns and cells of a map say, in words. */
 
+import { decimal, localize } from "./texts.js";
+
 const LISTED = 3; // strongest weights of a row or column
 const SMALLEST = 0.005; // weight; less would be shown as 0.00
 
@@ -10,14 +12,11 @@ const SMALLEST = 0.005; // weight; less would be shown as 0.00
  *
  * @param {import("./tokens.js").Step} row
  */
-function standing({ read, ...step }) {
-  return `${read.special ? "At the start" : `After “${read.label}”`}, ${choosing(step)}`;
-}
-
-/** @param {Pick<import("./tokens.js").Step, "said"|"noun">} step */
-function choosing({ said, noun }) {
-  return `choosing the next ${noun} (it will be “${said.label}”)`;
-}
+const standing = ({ read, said, noun }) => ({
+  moment: read.special ? localize("At the start") : localize("After “{read}”", { read: read.label }),
+  next: noun === "word" ? localize("the next word") : localize("the next piece"),
+  said: said.label,
+});
 
 /**
  * @param {Row} row
@@ -26,9 +25,12 @@ function choosing({ said, noun }) {
  * @param {number} rest The weight of the keys that are not shown.
  */
 export function describeRow(row, keys, weights, rest) {
-  const shown = listing(largest(keys, weights))
-    + (rest >= SMALLEST ? `; elsewhere, at start and end: ${rest.toFixed(2)}` : "");
-  return `${"read" in row ? `${standing(row)}, it` : `“${row.label}”`} looks at: ${shown}`;
+  const listed = listing(largest(keys, weights));
+  const list = rest < SMALLEST ? listed
+    : localize("{list}; elsewhere, at start and end: {rest}", { list: listed, rest: decimal(rest, 2) });
+  return "read" in row
+    ? localize("{moment}, choosing {next} (it will be “{said}”), it looks at: {list}", { ...standing(row), list })
+    : localize("“{word}” looks at: {list}", { word: row.label, list });
 }
 
 /**
@@ -37,7 +39,8 @@ export function describeRow(row, keys, weights, rest) {
  * @param {number[]} weights
  */
 export function describeColumn(key, rows, weights) {
-  return `“${key.label}” is looked at by: ${listing(largest(rows, weights))}`;
+  return localize("“{word}” is looked at by: {list}",
+    { word: key.label, list: listing(largest(rows, weights)) });
 }
 
 /**
@@ -48,16 +51,21 @@ export function describeColumn(key, rows, weights) {
  * @param {import("./tokens.js").Entry} key
  */
 export function describeCell(kind, row, key) {
-  const target = (self) => (self ? "itself" : `“${key.label}”`);
+  const [word, other] = ["read" in row ? row.read.label : row.label, key.label];
   if (!("read" in row)) {
-    return `“${row.label}” looks at ${target(row.positions[0] === key.positions[0])}`;
+    return row.positions[0] === key.positions[0] ? localize("“{word}” looks at itself", { word })
+      : localize("“{word}” looks at “{other}”", { word, other });
   }
-  if (kind === "cross") return `${standing(row)}, it looks at ${target(false)}`;
-  const { label, positions } = row.read;
+  const where = standing(row);
+  if (kind === "cross") {
+    return localize("{moment}, choosing {next} (it will be “{said}”), it looks at “{other}”", { ...where, other });
+  }
   if (key.positions[0] > row.positions.at(-1)) {
-    return `“${label}” cannot look at ${target(false)}, which comes later`;
+    return localize("“{word}” cannot look at “{other}”, which comes later", { word, other });
   }
-  return `“${label}” looks at ${target(positions[0] === key.positions[0])}, ${choosing(row)}`;
+  return row.read.positions[0] === key.positions[0]
+    ? localize("“{word}” looks at itself, choosing {next} (it will be “{said}”)", { ...where, word })
+    : localize("“{word}” looks at “{other}”, choosing {next} (it will be “{said}”)", { ...where, word, other });
 }
 
 /**
@@ -75,6 +83,6 @@ export function largest(entries, weights) {
 
 /** @param {{label: string, weight: number}[]} listed */
 export function listing(listed) {
-  return listed.map(({ label, weight }) => `${label} ${weight.toFixed(2)}`).join(", ")
-    || "nothing shown here";
+  return listed.map(({ label, weight }) => `${label} ${decimal(weight, 2)}`).join(", ")
+    || localize("nothing shown here");
 }

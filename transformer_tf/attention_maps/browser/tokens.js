@@ -18,8 +18,8 @@ const BLANKS = ["<0x09>", "<0x0A>", "<0x0B>", "<0x0C>", "<0x0D>", "<0x20>"];
 /**
  * A row of a map of the decoder, whose query stands after one token and chooses the next one.
  *
- * @typedef {Entry & {read: Entry, said: Entry, noun: "word"|"sub-word"|"token"}} Step The noun is
- *   what is chosen.
+ * @typedef {Entry & {read: Entry, said: Entry, noun: "word"|"piece"}} Step The noun is what is chosen:
+ *   a whole word, or a part of one, or a sign.
  */
 
 /** @param {string} token */
@@ -148,6 +148,6 @@ export function stepsOf(said, { words, special, byRead }) {
  */
 function nounOf(entry, next) {
   const hasLetters = ({ label }) => /[\p{L}\p{N}]/u.test(label);
-  if (entry.special || !hasLetters(entry)) return "token";
-  return entry.joined || (next?.joined && hasLetters(next)) ? "sub-word" : "word";
+  const isPart = entry.joined || (next?.joined && hasLetters(next));
+  return entry.special || !hasLetters(entry) || isPart ? "piece" : "word";
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import html
 import json
+import shutil
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +22,8 @@ from transformer_tf.utils.files import atomic_write_bytes
 FILES = Path(__file__).parent
 INDEX_FILE = "index.html"
 MODULE_FILE = "translator.js"
+PREVIEW_FILE = "preview.png"
+PREVIEW_SIZE = (1200, 630)  # pixels; what link previews show whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +46,7 @@ def export_web(
     output: Path,
     quantization: Quantization = "int8",
     single_file: bool = False,
+    url: str | None = None,
 ) -> None:
     """Writes checkpoints as a page that translates and shows how.
 
@@ -54,15 +59,21 @@ def export_web(
         output: The new folder, or the file, which is replaced.
         quantization: How weights are stored, as in `pack_checkpoint`.
         single_file: Whether to write one HTML file that holds everything.
+        url: The address that the folder will have. Link previews then show a picture of the page,
+            which they only read from a full address.
 
     Raises:
-        CheckpointError: If a checkpoint cannot be read, the page does not support its tokenizer, or
-            the output cannot be written.
+        CheckpointError: If a checkpoint cannot be read, the page does not support its tokenizer,
+            the output cannot be written, or `url` is not one that link previews read.
     """
     models = [listed_model(folder) for folder in folders]
     names = [model.name for model in models]
     if len(set(names)) < len(names):
         raise CheckpointError("The checkpoints must have different folder names")
+    if url is not None and single_file:
+        raise CheckpointError("A single file has no picture beside it: --url is for a folder")
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise CheckpointError(f"--url must begin with http:// or https://. Received: {url}")
     if single_file:
         if output.is_dir():
             raise CheckpointError(f"{output} is a folder; --single-file writes a file")
@@ -77,7 +88,9 @@ def export_web(
     packs = [pack_checkpoint(folder, quantization) for folder in folders]
     with new_folder(output) as partial:
         partial.mkdir()
-        (partial / INDEX_FILE).write_text(render_site(models), encoding="utf-8")
+        (partial / INDEX_FILE).write_text(render_site(models, url=url), encoding="utf-8")
+        if url is not None:
+            shutil.copyfile(FILES / "page" / PREVIEW_FILE, partial / PREVIEW_FILE)
         (partial / MODULE_FILE).write_text(module(), encoding="utf-8")
         for name, pack in zip(names, packs, strict=True):
             (partial / f"{name}.gz").write_bytes(pack)
@@ -101,12 +114,15 @@ def listed_model(folder: Path) -> ListedModel:
     return ListedModel(folder.resolve().name, data.source_language, data.target_language)
 
 
-def render_site(models: Sequence[ListedModel], packs: Sequence[bytes] | None = None) -> str:
+def render_site(
+    models: Sequence[ListedModel], packs: Sequence[bytes] | None = None, url: str | None = None
+) -> str:
     """Renders the page.
 
     Args:
         models: The models to choose from.
         packs: The models to embed in the page; None if they are separate files.
+        url: The address of its folder, for link previews; None if it is not known.
 
     Returns:
         HTML. Its content security policy allows its own script, a worker, WebAssembly, and the
@@ -129,12 +145,35 @@ def render_site(models: Sequence[ListedModel], packs: Sequence[bytes] | None = N
         "kernel": _kernel(),
         "packs": [base64.b64encode(pack).decode() for pack in packs or ()],
         "worker": bundle_script(FILES / "engine" / "worker.js"),
+        "texts": {
+            path.stem: json.loads(path.read_text(encoding="utf-8"))
+            for path in sorted((FILES / "texts").glob("*.json"))
+        },
     }
     template = string.Template((FILES / "page" / "site.html").read_text(encoding="utf-8"))
     return template.substitute(
+        preview=_preview(url) if url else "",
         policy=policy,
         style=style,
         script=script,
         attention=attention_markup((FILES / "page" / "side.html").read_text(encoding="utf-8")),
         data=embedded_json(data),
     )
+
+
+def _preview(url: str) -> str:
+    """Returns the elements of the head that give link previews a picture."""
+    folder = url if url.endswith("/") else f"{url}/"
+    width, height = PREVIEW_SIZE
+    contents = {
+        "og:url": folder,
+        "og:image": folder + PREVIEW_FILE,
+        "og:image:width": str(width),
+        "og:image:height": str(height),
+        "og:image:alt": "A sentence above its translation, with arcs between their words",
+    }
+    elements = [
+        f'<meta property="{name}" content="{html.escape(content)}">\n'
+        for name, content in contents.items()
+    ]
+    return "".join(elements) + '<meta name="twitter:card" content="summary_large_image">\n'

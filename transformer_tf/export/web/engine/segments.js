@@ -12,6 +12,7 @@ const LAST_WORDS = ["a.m", "p.m", "etc", "usw"]; // they end a sentence before a
 const BEFORE_NUMBERS = ["no", "nos", "fig", "vol"]; // abbreviations only before a number
 const OPENING = /^["'“”‘’„«»([]+/;
 const CLOSING = /["'“”‘’„«»([]+$/;
+const FIRST_GUESS = 32; // words or characters of a part
 const CLAUSE_MARK = /[,;:–—，、；：]$/;
 
 /**
@@ -64,7 +65,7 @@ export function readSegments(text, { fits, split, glue }) {
  */
 function splitText(text, fits, sentences) {
   if (!text) return [];
-  if (fits(text) && !sentences) return [text];
+  if (!sentences && fits(text)) return [text];
   return splitSentences(text).flatMap((sentence) => cut(sentence.split(" "), " ", fits))
     .flatMap((words) => (fits(words) ? [words] : cut([...words], "", fits)));
 }
@@ -100,34 +101,47 @@ function isAbbreviation(before, after) {
 /**
  * Joins units into the longest parts that fit, of at least one unit each.
  *
+ * A part ends at the end of a clause, unless that makes it short.
+ *
  * @param {string[]} units
  * @param {string} glue
  * @param {(part: string) => boolean} fits
  */
 function cut(units, glue, fits) {
   const parts = [];
+  let size = FIRST_GUESS;
   for (let begin = 0; begin < units.length;) {
-    const count = longest(units.slice(begin), glue, fits);
-    parts.push(units.slice(begin, begin + count).join(glue));
+    const part = (count) => units.slice(begin, begin + count).join(glue);
+    size = largest((count) => fits(part(count)), size, units.length - begin);
+    let count = size;
+    if (begin + size < units.length) {
+      const shortest = Math.floor(size / 3);
+      while (count > shortest && !CLAUSE_MARK.test(units[begin + count - 1])) count--;
+      if (count === shortest) count = size;
+    }
+    parts.push(part(count));
     begin += count;
   }
   return parts;
 }
 
-/** The number of units of the next part: up to a clause's end, unless that is short. */
-function longest(units, glue, fits) {
-  let [low, high] = [1, 2]; // `low` units fit, `high` units may not
-  const fit = (count) => fits(units.slice(0, count).join(glue));
-  while (high <= units.length && fit(high)) [low, high] = [high, 2 * high];
-  high = Math.min(high, units.length + 1);
+/**
+ * The largest number that fits, of 1 to `most`, in steps that double from a guess.
+ *
+ * @param {(count: number) => boolean} fits
+ * @param {number} guess
+ * @param {number} most
+ */
+function largest(fits, guess, most) {
+  let [low, high, step] = [Math.min(guess, most), most + 1, 1]; // `low` fits at last, `high` does not
+  while (low > 1 && !fits(low)) [low, high, step] = [Math.max(1, low - step), low, 2 * step];
+  step = 1;
+  while (low + step < high && fits(low + step)) [low, step] = [low + step, 2 * step];
+  high = Math.min(high, low + step);
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (fit(middle)) low = middle;
+    if (fits(middle)) low = middle;
     else high = middle;
-  }
-  if (low === units.length) return low;
-  for (let end = low; end > Math.floor(low / 3); end--) {
-    if (CLAUSE_MARK.test(units[end - 1])) return end;
   }
   return low;
 }

@@ -1,4 +1,5 @@
 import { byId } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { showAlternatives } from "./odds_view.js";
 import { Panels } from "./panels.js";
 import { Session } from "./session.js";
@@ -28,7 +29,7 @@ export class Alternatives {
       const odds = await this.panels.ask("odds", { position, temperature: 1 });
       const { session, box } = this;
       session.position = position;
-      byId("alternatives-title").textContent = `Instead of “${word.textContent}”`;
+      byId("alternatives-title").textContent = localize("Instead of “{word}”", { word: word.textContent });
       showAlternatives(byId("alternative-words"), odds, session.result.ids[position], (id) => {
         box.hidePopover();
         session.force(id);

@@ -1,8 +1,10 @@
-import { TokenStrips } from "../../../attention_maps/browser/chips.js";
+import { PAUSE_OF_CHIPS, TokenStrips } from "../../../attention_maps/browser/chips.js";
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 import { weightsOf } from "../../../attention_maps/browser/scores.js";
 import { largest, listing } from "../../../attention_maps/browser/sentences.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 import { entriesOf, writeWord } from "../../../attention_maps/browser/tokens.js";
+import { languageName } from "./languages.js";
 import { Session } from "./session.js";
 
 const THICKEST = 9; // pixels of an arc of weight 1
@@ -28,6 +30,11 @@ export class ArcsView {
     this.weights = [];
     /** @type {{side: "source"|"target"|null, index: number|null}} */
     this.pointed = { side: null, index: null };
+    /** @type {SVGElement[]} The arcs, each with its `data-source` and `data-target`. */
+    this.arcs = [];
+    /** @type {SVGElement[]} The arcs of the word that is pointed at. */
+    this.lit = [];
+    this.leaving = 0; // the timer that ends pointing at a word
     new ResizeObserver(() => this.drawArcs()).observe(byId("arcs"));
   }
 
@@ -42,7 +49,11 @@ export class ArcsView {
     for (const side of /** @type {const} */ (["source", "target"])) {
       this.strips.draw(side, this.words[side], (entry, index) => {
         const point = () => this.point(side, index);
-        const leave = ({ pointerType }) => pointerType !== "touch" && this.point(null, null);
+        const leave = () => this.point(null, null);
+        // From one word to the next the others stay faded: all arcs change when they do not.
+        const pause = ({ pointerType }) => {
+          if (pointerType !== "touch") this.leaving = setTimeout(leave, PAUSE_OF_CHIPS);
+        };
         const click = ({ currentTarget }) => {
           point();
           if (side === "target") this.onChoose(currentTarget, entry.positions[0]);
@@ -50,7 +61,7 @@ export class ArcsView {
         return {
           class: side === "target" && this.timeOf(entry),
           "aria-haspopup": side === "target" && "dialog",
-          pointerenter: point, focus: point, click, pointerleave: leave, blur: leave,
+          pointerenter: point, focus: point, click, pointerleave: pause, blur: leave,
         };
       });
     }
@@ -102,11 +113,13 @@ export class ArcsView {
           "stroke-width": (weight * THICKEST).toFixed(2),
           pathLength: 1,
         });
-        const share = (x, y) => element("svg:text", { x, y }, weight.toFixed(2));
+        const share = (x, y) => element("svg:text", { x, y }, decimal(weight, 2));
         const isNew = this.words.target[t].positions.includes(this.session.rows - 1);
         return element("svg:g", { "data-source": s, "data-target": t, class: isNew && "new" }, arc,
           share(x2, top - ABOVE), share(x1, bottom + BELOW));
       }))).filter(Boolean);
+    this.arcs = paths;
+    this.lit = [];
     fill(svg, ...paths);
     this.lightArcs();
   }
@@ -114,9 +127,9 @@ export class ArcsView {
   /** Brings the arcs of the chosen word out. */
   lightArcs() {
     const { side, index } = this.pointed;
-    for (const arc of byId("arc-lines").children) {
-      arc.classList.toggle("lit", side !== null && arc.dataset[side] === String(index));
-    }
+    for (const arc of this.lit) arc.classList.remove("lit");
+    this.lit = side === null ? [] : this.arcs.filter(({ dataset }) => dataset[side] === String(index));
+    for (const arc of this.lit) arc.classList.add("lit");
   }
 
   /**
@@ -127,16 +140,20 @@ export class ArcsView {
    */
   point(side, index) {
     const { words, weights } = this;
+    clearTimeout(this.leaving);
     this.pointed = { side, index };
     this.lightArcs();
-    byId("arcs").classList.toggle("pointed", side !== null);
-    byId("arcs").dataset.side = side ?? "";
+    const { classList, dataset } = byId("arcs");
+    classList.toggle("pointed", side !== null);
+    if (side && dataset.side !== side) dataset.side = side;
     const lit = { source: new Map(), target: new Map() };
     if (side) {
       const other = side === "source" ? "target" : "source";
       lit[side].set(words[side][index].positions[0], 1);
-      words[other].forEach(({ positions }, i) =>
-        lit[other].set(positions[0], side === "source" ? weights[i][index] : weights[index][i]));
+      words[other].forEach(({ positions }, i) => {
+        const weight = side === "source" ? weights[i][index] : weights[index][i];
+        if (weight >= THINNEST) lit[other].set(positions[0], weight);
+      });
     }
     this.strips.light(lit);
     byId("arcs-told").textContent = this.describe(side, index);
@@ -144,26 +161,37 @@ export class ArcsView {
 
   describe(side, index) {
     const { words, weights, session: { model } } = this;
-    if (side === null) return byId("arcs").dataset.instruction;
+    if (side === null) return instructionOf(model);
     const { label } = words[side][index];
     if (side === "source") {
-      return `“${label}” is looked at for: ${
-        listing(largest(words.target, weights.map((row) => row[index])))}`;
+      const list = listing(largest(words.target, weights.map((row) => row[index])));
+      return localize("“{word}” is looked at for: {list}", { word: label, list });
     }
     const listed = largest(words.source, weights[index]);
     const rest = 1 - listed.reduce((sum, { weight }) => sum + weight, 0);
-    const moment = model.alignment_query === "input" ? "After reading" : "To choose";
-    return `${moment} “${label}”, the model looks at: ${listing(listed)}; elsewhere ${
-      Math.max(0, rest).toFixed(2)}`;
+    const values = { word: label, list: listing(listed), rest: decimal(Math.max(0, rest), 2) };
+    return model.alignment_query === "input"
+      ? localize("After reading “{word}”, the model looks at: {list}; elsewhere {rest}", values)
+      : localize("To choose “{word}”, the model looks at: {list}; elsewhere {rest}", values);
   }
 
   describeHeads() {
     const { alignment_heads: heads } = this.session.model;
-    if (!heads.length) return "Thick = looks hard: the mean of all heads of the last layer.";
-    const numbers = heads.map(([, head]) => head + 1);
-    return `Thick = looks hard: the mean of head${numbers.length > 1 ? "s" : ""} ${numbers.join(", ")
-    } of layer ${heads[0][0] + 1}, which align words.`;
+    if (!heads.length) return localize("The lines at the top show the mean of all heads of the last layer.");
+    if (heads.length === 1) {
+      const [[layer, head]] = heads;
+      return localize("The lines at the top show head {head} of layer {layer}, which aligns words.",
+        { layer: layer + 1, head: head + 1 });
+    }
+    return localize("The lines at the top show the mean of heads {heads} of layer {layer}, which align words.",
+      { heads: heads.map(([, head]) => head + 1).join(", "), layer: heads[0][0] + 1 });
   }
+}
+
+/** @param {import("./session.js").Model} model */
+function instructionOf({ languages: { source, target } }) {
+  return localize("Every {target} word looks back at the {source}. Point at one.",
+    { source: languageName(source), target: languageName(target) });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { element } from "../../../attention_maps/browser/dom.js";
+import { decimal } from "../../../attention_maps/browser/texts.js";
 
 /**
  * A labeled bar for a share from 0 to 1.
@@ -17,7 +18,7 @@ export function bar(label, share, { key, chosen = false, before = null, click })
     ...(click ? { type: "button", "aria-pressed": String(chosen), click } : {}),
     class: chosen ? "bar-row chosen" : "bar-row", "data-key": key,
   }, element("span", { class: "bar-label" }, label), track,
-    element("span", { class: "bar-number" }, share.toFixed(3)));
+    element("span", { class: "bar-number" }, decimal(share, 3)));
 }
 
 /**
@@ -28,10 +29,10 @@ export function bar(label, share, { key, chosen = false, before = null, click })
  */
 export function numberStrip(numbers, largest) {
   const strip = element("div", { class: "strip", role: "img",
-    "aria-label": Array.from(numbers, (number) => number.toFixed(2)).join(", ") });
+    "aria-label": Array.from(numbers, (number) => decimal(number, 2)).join(", ") });
   for (const number of Array.from(numbers)) {
     const column = element("span", { class: number < 0 ? "below" : "above",
-      title: number.toFixed(3) });
+      title: decimal(number, 3) });
     column.style.setProperty("--size", String(Math.abs(number) / (largest || 1)));
     strip.append(column);
   }

@@ -1,6 +1,7 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
-import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { shorten } from "../../../attention_maps/browser/heat_map.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
+import { writeWord } from "../../../attention_maps/browser/tokens.js";
 
 const [WIDTH, HEIGHT, LEFT, TOP] = [100, 30, 70, 20]; // of a column and a row, and the margins
 const EDGE = 6; // where the first column of a line begins
@@ -29,6 +30,11 @@ function layout(rows) {
   return { lineOf, place };
 }
 
+/** @param {string} fate */
+const fateOf = (fate) => ({
+  live: localize("kept"), closed: localize("finished"), pruned: localize("dropped"),
+}[fate]);
+
 /**
  * Draws the tree of a beam search: a column for each position, the likeliest hypothesis on top.
  *
@@ -50,7 +56,7 @@ export function showTree({ candidates, hypotheses, greedy }) {
     pen.font = `${isBest ? 650 : 400} 15px ${getComputedStyle(document.body).fontFamily}`;
     return pen.measureText(text).width;
   };
-  const start = { text: "start", best: false, ...place(-1, 0), x: EDGE };
+  const start = { text: localize("start"), best: false, ...place(-1, 0), x: EDGE };
   const labelOf = ({ x, y, text }, names) => element("svg:text", { x, y, class: names }, text);
   const [lines, labels, repeated] = [[], [labelOf(start, "live")], new Set()];
   candidates.forEach((candidate, i) => {
@@ -72,8 +78,11 @@ export function showTree({ candidates, hypotheses, greedy }) {
       d: `M${begin} ${from.y - 5}C${middle} ${from.y - 5} ${middle} ${to.y - 5} ${end} ${to.y - 5}`,
     }));
     const label = labelOf(to, names);
-    label.append(element("svg:title", {}, `${writeWord([token])}: probability ${
-      Math.exp(logProb).toFixed(3)}, log-probability so far ${total.toFixed(2)}, ${fate}`));
+    label.append(element("svg:title", {}, localize(
+      "{word}: probability {share}, log-probability so far {total}, {fate}", {
+        word: writeWord([token]), share: decimal(Math.exp(logProb), 3), total: decimal(total, 2),
+        fate: fateOf(fate),
+      })));
     labels.push(label);
   });
   const svg = byId("tree");
@@ -84,7 +93,9 @@ export function showTree({ candidates, hypotheses, greedy }) {
   fill(svg, ...lines.sort((one, other) => order(one) - order(other)), ...labels);
   fill(byId("hypotheses"), ...hypotheses.map(({ text, score, logProb }) => element("li", {},
     element("span", {}, text), element("span", { class: "meta" },
-      ` score ${score.toFixed(3)}, log-probability ${logProb.toFixed(2)}`))),
+      ` ${localize("score {score}, log-probability {log}",
+        { score: decimal(score, 3), log: decimal(logProb, 2) })}`))),
   element("li", { class: "greedy" }, element("span", {}, greedy.text), element("span",
-    { class: "meta" }, ` greedy search, log-probability ${greedy.logProb.toFixed(2)}`)));
+    { class: "meta" }, ` ${localize("greedy search, log-probability {log}",
+      { log: decimal(greedy.logProb, 2) })}`)));
 }

@@ -1,5 +1,6 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 import { describeCell } from "../../../attention_maps/browser/sentences.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 import { entriesOf, stepsOf, writeWord } from "../../../attention_maps/browser/tokens.js";
 import { numberStrip } from "./bars.js";
 import { Engine } from "./engine.js";
@@ -34,7 +35,8 @@ export class CellPanel {
       showCell({
         title: describeCell(kind, from, to), from: "read" in from ? from.read.label : from.label,
         justRead: "read" in from, to: to.label, keys, column,
-        where: `layer ${layer + 1}, head ${head + 1}`,
+        where: localize("layer {layer}, head {head}: {count} numbers each",
+          { layer: layer + 1, head: head + 1, count: numbers.headDim }),
       }, numbers, () => this.close());
     } catch (error) {
       showProblem(error);
@@ -61,7 +63,7 @@ export class CellPanel {
  * @param {string} place.from The token whose query it is.
  * @param {boolean} place.justRead Whether the query is of the decoder.
  * @param {string} place.to The token whose key it is.
- * @param {string} place.where Such as "layer 3, head 1".
+ * @param {string} place.where Its layer and head.
  * @param {string[]} place.keys
  * @param {number} place.column The index of the key among them.
  * @param {ReturnType<typeof import("../engine/inspection.js").cellOf>} numbers
@@ -76,23 +78,27 @@ function showCell(place, numbers, onClose) {
   const step = (title, ...children) => element("div", { class: "cell-step" },
     element("p", {}, title), ...children);
   const both = largest(query, key);
-  const score = `Sum ${product.toFixed(2)} ÷ √${headDim} = ${scaled[column].toFixed(2)}`;
+  const values = {
+    sum: decimal(product, 2), size: headDim, score: decimal(scaled[column], 2),
+    count: masked.filter((each) => !each).length, weight: decimal(weight, 4),
+  };
   fill(byId("cell"),
     element("div", { class: "card-head" },
       element("h3", {}, place.title),
       element("button", { type: "button", class: "quiet", id: "close-cell", click: onClose },
-        "Close")),
-    element("p", { class: "meta" }, `${place.where}, ${headDim} numbers each`),
-    step(`Query of “${from}”${place.justRead ? ", the token just read" : ""}: what it looks for`,
-      numberStrip(query, both)),
-    step(`Key of “${to}”: what it offers`, numberStrip(key, both)),
-    step("Multiplied, number by number", numberStrip(products, largest(products))),
+        localize("Close"))),
+    element("p", { class: "meta" }, place.where),
+    step(place.justRead
+      ? localize("Query of “{word}”, which was just said: what it looks for", { word: from })
+      : localize("Query of “{word}”: what it looks for", { word: from }), numberStrip(query, both)),
+    step(localize("Key of “{word}”: what it offers", { word: to }), numberStrip(key, both)),
+    step(localize("Multiplied, number by number"), numberStrip(products, largest(products))),
     element("p", { class: "formula", id: "cell-formula" }, masked[column]
-      ? `${score}, masked: −∞, so its weight is 0`
-      : `${score}, softmax over ${masked.filter((each) => !each).length} keys: ${weight.toFixed(4)}`),
-    step("Softmax: e to the score of each key, divided by the sum for all keys",
+      ? localize("Sum {sum} ÷ √{size} = {score}, masked: −∞, so its weight is 0", values)
+      : localize("Sum {sum} ÷ √{size} = {score}, softmax over {count} keys: {weight}", values)),
+    step(localize("Softmax: e to the score of each key, divided by the sum for all keys"),
       softmaxTable(place.keys, numbers, column)),
-    step(`Value of “${to}”, times ${weight.toFixed(2)}: what it passes on`,
+    step(localize("Value of “{word}”, times {weight}: what it passes on", { word: to, weight: decimal(weight, 2) }),
       numberStrip(value.map((number) => number * weight), largest(value))));
   byId("cell").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
@@ -110,14 +116,14 @@ function softmaxTable(keys, { scaled, masked, weights }, column) {
     share.style.setProperty("--share", String(weights[j]));
     return element("tr", { "aria-current": j === column && "true" },
       element("th", { scope: "row" }, writeWord([token])),
-      element("td", {}, masked[j] ? "masked: −∞" : scaled[j].toFixed(2)),
+      element("td", {}, masked[j] ? localize("masked: −∞") : decimal(scaled[j], 2)),
       element("td", {}, element("span", { class: "track" }, share)),
-      element("td", {}, weights[j].toFixed(3)));
+      element("td", {}, decimal(weights[j], 3)));
   };
   return element("div", {
-    class: "scroll softmax", tabindex: "0", role: "region", "aria-label": "Scores of all keys",
+    class: "scroll softmax", tabindex: "0", role: "region", "aria-label": localize("Scores of all keys"),
   }, element("table", {}, element("thead", {}, element("tr", {},
-    ...["key", "score", "", "weight"].map((title) =>
+    ...[localize("key"), localize("score"), "", localize("weight")].map((title) =>
       (title ? element("th", { scope: "col" }, title) : element("td"))))),
   element("tbody", {}, ...keys.map(row))));
 }

@@ -1,15 +1,15 @@
-/** English names of languages, and example sentences. */
+/** Names of languages, and example sentences. */
 
-const NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+import { textLanguage } from "../../../attention_maps/browser/texts.js";
 
 /**
- * The English name of a language code, or the code itself if it is unknown.
+ * The name of a language in that of the reader, or the code itself if it is unknown.
  *
  * @param {string} code
  */
 export function languageName(code) {
   try {
-    return NAMES.of(code);
+    return new Intl.DisplayNames([textLanguage()], { type: "language", fallback: "code" }).of(code);
   } catch {
     return code;
   }

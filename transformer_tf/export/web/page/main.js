@@ -4,10 +4,12 @@ import { AttentionView } from "../../../attention_maps/browser/attention_view.js
 import { TokenStrips } from "../../../attention_maps/browser/chips.js";
 import { byId, element, fill, restoreTheme, switchTheme } from "../../../attention_maps/browser/dom.js";
 import { KINDS } from "../../../attention_maps/browser/scores.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { Alternatives } from "./alternatives.js";
 import { ArcsView } from "./arcs_view.js";
 import { CellPanel } from "./cell_view.js";
 import { Engine } from "./engine.js";
+import { InterfaceLanguage } from "./interface_language.js";
 import { EXAMPLES, languageName } from "./languages.js";
 import { applyLink, readLink, writeLink } from "./links.js";
 import { Models } from "./models.js";
@@ -27,6 +29,12 @@ const MARKED = /** @type {const} */ ( // the side that a view shows a token of
   { positions: "source", encoder: "source", decoder: "target", odds: "target" });
 
 const data = JSON.parse(byId("data").textContent);
+const interfaceLanguage = new InterfaceLanguage(data.texts, () => {
+  player.stop();
+  models.rename();
+  tour.tell();
+  refresh();
+});
 const session = new Session();
 const engine = new Engine(data.worker);
 const updates = new Updates(engine, session, draw);
@@ -54,7 +62,7 @@ const models = new Models({
   plain: new URLSearchParams(location.search).has("plain"),
 }, engine, session, startModel);
 
-new Tour(way, input, player);
+const tour = new Tour(way, input, player);
 
 /** Shows the translation and all that belongs to it. */
 function draw() {
@@ -143,9 +151,8 @@ function follow() {
  * @param {string} told
  */
 function tell(id, told) {
-  const usual = byId(id).dataset.usual ??= byId(id).textContent;
-  byId(id).textContent = told;
-  setTimeout(() => { byId(id).textContent = usual; }, TOLD_TIME);
+  byId(id).firstChild.data = told;
+  setTimeout(() => interfaceLanguage.write(), TOLD_TIME);
 }
 
 byId("examples").addEventListener("change", ({ target }) => {
@@ -155,12 +162,12 @@ byId("examples").addEventListener("change", ({ target }) => {
 byId("copy").hidden = !navigator.clipboard; // browsers offer it only for secure addresses
 byId("copy").addEventListener("click", () => {
   navigator.clipboard.writeText(byId("translation").textContent)
-    .then(() => tell("copy", "Copied"), () => tell("copy", "Not allowed"));
+    .then(() => tell("copy", localize("Copied")), () => tell("copy", localize("Not allowed")));
 });
 byId("link").addEventListener("click", () => {
   const model = data.models.length > 1 ? models.current.name : null;
   writeLink(byId("source").value, model, way.active, view.state, session);
-  tell("link", "In the address bar");
+  tell("link", localize("In the address bar"));
 });
 addEventListener("hashchange", () => {
   const { text, model } = readLink();
@@ -191,7 +198,7 @@ byId("future").addEventListener("change", ({ target }) => {
 });
 byId("man-dog").addEventListener("click", () => {
   session.positions = false;
-  input.replace("The man bit the dog.");
+  input.replace(byId("man-dog").textContent);
 });
 byId("without-positions").addEventListener("change", ({ target }) => {
   session.positions = !target.checked;

@@ -1,5 +1,6 @@
 import { chipsOf } from "../../../attention_maps/browser/chips.js";
 import { byId, fill } from "../../../attention_maps/browser/dom.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { bar } from "./bars.js";
 
@@ -38,7 +39,8 @@ export function showEffect(tokens, before, after, isChanged) {
   })));
   const largest = Math.max(...differences);
   byId("mask-summary").textContent = !isChanged
-    ? "No mask is changed."
-    : largest < 1e-6 ? "Nothing changes: the largest difference is below 0.000001."
-      : `The largest difference is ${largest.toFixed(3)}. A thin line marks the old probability.`;
+    ? localize("No mask is changed.")
+    : largest < 1e-6 ? localize("Nothing changes: the largest difference is below {size}.", { size: decimal(1e-6, 6) })
+      : localize("The largest difference is {size}. A thin line marks the old probability.",
+        { size: decimal(largest, 3) });
 }

@@ -1,4 +1,5 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 
 /**
  * Shows how each word was split, merge by merge. The first word of several pieces is open.
@@ -8,11 +9,12 @@ import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
 export function showMerges(words) {
   const open = Math.max(words.findIndex(({ ids }) => ids.length > 1), 0);
   fill(byId("merges"), ...words.map(({ steps, ids }, index) => {
-    const told = ` ${steps.length - 1} ${steps.length === 2 ? "merge" : "merges"}, ${
-      ids.length === 1 ? "id" : "ids"} ${ids.join(", ")}`;
+    const told = ids.length === 1
+      ? localize("one piece, number {ids}", { ids: ids.join() })
+      : localize("{count} pieces, numbers {ids}", { count: ids.length, ids: ids.join(", ") });
     return element("details", { open: index === open },
       element("summary", {}, steps[0].join("").replace("▁", ""),
-        element("span", { class: "meta" }, told)),
+        element("span", { class: "meta" }, ` ${told}`)),
       element("ol", { start: "0" }, ...steps.map((pieces, number) => {
         const merged = number && pieces.find((piece, i) => piece !== steps[number - 1][i]);
         return element("li", {}, ...pieces.map((piece) => element("span", {

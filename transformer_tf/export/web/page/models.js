@@ -1,6 +1,7 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { Engine } from "./engine.js";
-import { EXAMPLES, languageName } from "./languages.js";
+import { EXAMPLES, languageName, TOURED } from "./languages.js";
 import { bytesOf, loadPack } from "./packs.js";
 import { Session } from "./session.js";
 import { showError, showProgress, showState } from "./status.js";
@@ -19,8 +20,8 @@ const USING_MODEL = ["source", "examples", "undo", "clear", "swap", "start-tour"
  * @param {Listed[]} models
  */
 function titlesOf(models) {
-  const pairs = models.map(({ source, target }) =>
-    `${languageName(source)} → ${languageName(target)}`);
+  const pairs = models.map(({ source, target }) => `${languageName(source)} → ${languageName(target)}`)
+    .map((pair) => pair.charAt(0).toUpperCase() + pair.slice(1));
   return pairs.map((pair, i) =>
     (pairs.indexOf(pair) === pairs.lastIndexOf(pair) ? pair : `${pair} (${models[i].name})`));
 }
@@ -49,10 +50,24 @@ export class Models {
     /** @type {Listed|null} */
     this.current = null;
     byId("model-choice").hidden = listed.length < 2;
-    byId("model").append(...titlesOf(listed).map((title, index) =>
-      element("option", { value: index }, title)));
+    this.showTitles();
     byId("model").addEventListener("change", ({ target }) => this.load(Number(target.value)));
     byId("swap").addEventListener("click", () => this.load(this.reverseOf(this.current)));
+    byId("swap-instead").addEventListener("click", () =>
+      this.load(this.reverseOf(this.current), byId("source").value));
+  }
+
+  /** Lists the models in the menu. */
+  showTitles() {
+    const index = byId("model").value;
+    fill(byId("model"), ...titlesOf(this.listed).map((title, i) =>
+      element("option", { value: i, selected: String(i) === index }, title)));
+  }
+
+  /** Writes the names of languages again, in that of the reader. */
+  rename() {
+    this.showTitles();
+    this.showLanguages(this.listed[byId("model").value]);
   }
 
   /** @param {string|null} name */
@@ -103,15 +118,16 @@ export class Models {
   showLanguages(chosen) {
     const { source, target } = chosen;
     byId("swap").hidden = this.reverseOf(chosen) < 0;
+    byId("no-swap").hidden = !byId("swap").hidden;
     byId("source-language").textContent = languageName(source);
     byId("target-language").textContent = languageName(target);
     for (const id of ["source", "source-tokens", "arc-source"]) byId(id).lang = source;
     for (const id of ["translation", "target-tokens", "arc-target"]) byId(id).lang = target;
-    byId("arcs").dataset.instruction = `Every ${languageName(target)} word looks back at the ${
-      languageName(source)}. Point at one.`;
+    byId("man-dog").textContent = TOURED[source]?.[1] ?? "";
+    byId("man-dog").hidden = !(source in TOURED);
     const examples = EXAMPLES[source] ?? [];
     byId("examples").hidden = !examples.length;
-    fill(byId("examples"), element("option", { value: "" }, "Examples"),
+    fill(byId("examples"), element("option", { value: "" }, localize("Examples")),
       ...examples.map((text) => element("option", { value: text }, text)));
   }
 }

@@ -1,11 +1,13 @@
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { decimal, localize, textLanguage } from "../../../attention_maps/browser/texts.js";
 import { writeText, writeWord } from "../../../attention_maps/browser/tokens.js";
 import { bar } from "./bars.js";
 
 /** @typedef {ReturnType<typeof import("../engine/inspection.js").oddsOf>} Odds */
 
 const percent = (share) =>
-  (share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
+  (share < 0.001 ? `< ${decimal(0.1, 1)} %`
+  : `${decimal(100 * share, share < 0.1 ? 1 : 0)} %`);
 
 /**
  * What the tokens share that are not listed.
@@ -14,7 +16,9 @@ const percent = (share) =>
  */
 function restOf({ tokens, count }) {
   const rest = tokens.reduce((left, { probability }) => left - probability, 1);
-  return `the other ${(count - tokens.length).toLocaleString("en")} share ${percent(Math.max(rest, 0))}`;
+  return localize("the other {count} share {share}", {
+    count: (count - tokens.length).toLocaleString(textLanguage()), share: percent(Math.max(rest, 0)),
+  });
 }
 
 /**
@@ -27,25 +31,27 @@ function restOf({ tokens, count }) {
  */
 export function showOdds(odds, { result, position, prefix }, temperature, onForce) {
   const before = result.maps.decoder.keys.slice(1, position + 1);
-  const said = before.length ? `after “… ${writeText(before.slice(-3))}”` : "at the beginning";
-  byId("next-title").textContent = `Token ${position + 1}, ${said}`;
+  byId("next-title").textContent = before.length
+    ? localize("Piece {number}, after “… {words}”", { number: position + 1, words: writeText(before.slice(-3)) })
+    : localize("Piece 1, at the beginning");
   byId("unforce").disabled = !prefix.length;
   fill(byId("next-tokens"), ...odds.tokens.map(({ id, token, probability }, rank) =>
     bar(writeWord([token]), probability, {
       key: `next-${rank}`, chosen: result.ids[position] === id, click: () => onForce(id),
     })));
   byId("next-rest").textContent = `${restOf(odds)}.`;
-  byId("temperature-value").textContent = temperature.toFixed(1);
+  byId("temperature-value").textContent = decimal(temperature, 1);
   const row = ({ token, logit, power, probability }) => element("tr", {},
     element("th", { scope: "row" }, writeWord([token])),
-    ...[logit.toFixed(2), ((logit - odds.highest) / temperature).toFixed(2), power.toFixed(4),
-      probability.toFixed(4)].map((text) => element("td", {}, text)));
-  const titles = ["token", "score", "(score − highest) ÷ T", "e to that", "÷ sum"];
+    ...[decimal(logit, 2), decimal((logit - odds.highest) / temperature, 2), decimal(power, 4),
+      decimal(probability, 4)].map((text) => element("td", {}, text)));
+  const titles = [localize("piece"), localize("score"), localize("(score − highest) ÷ T"), localize("e to that"),
+    localize("÷ sum")];
   fill(byId("arithmetic"), element("thead", {}, element("tr", {},
     ...titles.map((title) => element("th", { scope: "col" }, title)))),
   element("tbody", {}, ...odds.tokens.map(row)),
-  element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "all"),
-    element("td"), element("td"), element("td", {}, odds.sum.toFixed(4)), element("td", {}, "1"))));
+  element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, localize("all")),
+    element("td"), element("td"), element("td", {}, decimal(odds.sum, 4)), element("td", {}, "1"))));
 }
 
 /**

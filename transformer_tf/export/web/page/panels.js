@@ -1,6 +1,7 @@
 /** The content of the open view. */
 
 import { byId } from "../../../attention_maps/browser/dom.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 import { showTree } from "./beam_view.js";
 import { Engine } from "./engine.js";
 import { showLayers } from "./layer_view.js";
@@ -28,6 +29,7 @@ export class Panels {
     this.engine = engine;
     this.session = session;
     this.refresh = refresh;
+    this.turn = 0; // of `draw`: a view that was left draws nothing more
     /** @type {Record<string, () => unknown>} By the id of the part. */
     this.drawing = {
       pieces: () => this.drawPieces(),
@@ -47,21 +49,25 @@ export class Panels {
     const parts = /** @type {NodeListOf<HTMLDetailsElement>} */ (
       document.querySelectorAll(`[data-views~="${view}"]:not(details:not([open]))`));
     this.view = view;
+    const turn = ++this.turn;
     await this.attempt(async () => {
-      for (const { id } of parts) await this.drawing[id]?.();
-    });
+      for (const { id } of parts) {
+        if (turn === this.turn) await this.drawing[id]?.();
+      }
+    }, () => turn === this.turn);
   }
 
   /**
    * Shows why something failed, unless it is no longer wanted.
    *
    * @param {() => Promise<void>} action
+   * @param {() => boolean} isWanted Whether the action is still wanted.
    */
-  async attempt(action) {
+  async attempt(action, isWanted = () => true) {
     try {
       await action();
     } catch (error) {
-      if (!(error instanceof Outdated)) showProblem(error);
+      if (!(error instanceof Outdated) && isWanted()) showProblem(error);
     }
   }
 
@@ -118,7 +124,8 @@ export class Panels {
     const { result, positions, model: { model } } = session;
     byId("without-positions").checked = !positions;
     byId("positions-summary").textContent = positions ? ""
-      : `Without positions: “${result.text}”, log-probability ${result.logProb.toFixed(4)}`;
+      : localize("Without positions: “{text}”, log-probability {log}",
+        { text: result.text, log: decimal(result.logProb, 4) });
     byId("sines").hidden = model.position !== "sinusoidal";
     showPositions(entriesOfResult(session).source, model.d_model);
   }

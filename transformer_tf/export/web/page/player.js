@@ -1,4 +1,5 @@
 import { byId, fill } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { bar } from "./bars.js";
 import { Session } from "./session.js";
@@ -35,18 +36,18 @@ export class Player {
 
   play() {
     if (this.session.rows === null) this.goTo(0);
-    byId("play").textContent = "Pause";
+    byId("play").textContent = localize("Pause");
     this.timer = setInterval(() => this.goTo((this.session.rows ?? 0) + 1), STEP_TIME);
   }
 
   stop() {
     clearInterval(this.timer);
     this.timer = 0;
-    byId("play").textContent = "Play";
+    byId("play").textContent = localize("Play");
   }
 
   draw() {
-    const { rows, result, model } = this.session;
+    const { rows, result } = this.session;
     byId("first").disabled = byId("back").disabled = rows === 0;
     byId("last").disabled = byId("forward").disabled = rows === null;
     byId("arcs").classList.toggle("playing", rows !== null);
@@ -55,12 +56,11 @@ export class Player {
       byId("step").textContent = "";
       return;
     }
-    const { num_decoder_layers: layers, d_model: depth } = model.model;
-    const kilobytes = (rows * layers * 2 * depth * 4) / 1024;
-    const said = rows
-      ? `says “${writeWord([result.maps.decoder.queries[rows - 1]])}”` : "nothing said yet";
-    byId("step").textContent =
-      `${rows} of ${result.next.length}: ${said}, cache ${kilobytes.toFixed(0)} KB`;
+    const values = { number: rows, count: result.next.length };
+    byId("step").textContent = rows
+      ? localize("{number} of {count}: says “{word}”",
+        { ...values, word: writeWord([result.maps.decoder.queries[rows - 1]]) })
+      : localize("{number} of {count}: nothing said yet", values);
   }
 }
 

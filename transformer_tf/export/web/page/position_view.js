@@ -1,4 +1,5 @@
 import { byId, element, fill, themeColor } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 
 /**
  * Shows the sines of the positions of a sentence; the cosines would look much the same.
@@ -11,7 +12,8 @@ export function showPositions(entries, depth) {
     element("li", { class: special && "special" }, `${position} ${label}`)));
   const canvas = byId("waves");
   canvas.setAttribute("aria-label",
-    `${entries.length} positions by ${depth / 2} sines, from fast to slow`);
+    localize("{count} positions by {sines} sines, from fast to slow",
+      { count: entries.length, sines: depth / 2 }));
   drawWaves(canvas, entries.length, depth);
 }
 

@@ -1,6 +1,7 @@
 /** The tokens of the sentence and its translation, and what was changed. */
 
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { entriesOf } from "../../../attention_maps/browser/tokens.js";
 import { Session } from "./session.js";
 
@@ -64,16 +65,22 @@ export function showTokens(session, strips, view, marked, onChoose) {
 export function showNotice(session) {
   const { silenced, hidden, padding, positions, future, prefix, result, unchanged } = session;
   const parts = [];
-  const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
-  if (silenced.size) parts.push(`${count(silenced.size, "head")} silenced`);
-  if (hidden.size) parts.push(`${count(hidden.size, "token")} hidden`);
-  if (padding) parts.push(`${count(padding, "padding token")} added`);
-  if (!positions) parts.push("no positions");
-  if (prefix.length) parts.push(`token ${prefix.length} chosen by hand`);
-  if (future) parts.push("no causal mask (for the bars below “Masks”; a search has no future to see)");
+  const tell = (count, one, several) => count && parts.push(count === 1 ? one : several);
+  tell(silenced.size, localize("one head silenced"),
+    localize("{count} heads silenced", { count: silenced.size }));
+  tell(hidden.size, localize("one piece hidden"),
+    localize("{count} pieces hidden", { count: hidden.size }));
+  tell(padding, localize("one empty place added"),
+    localize("{count} empty places added", { count: padding }));
+  if (!positions) parts.push(localize("no positions"));
+  if (prefix.length) parts.push(localize("piece {number} chosen by hand", { number: prefix.length }));
+  if (future) {
+    parts.push(localize("no causal mask (for the bars below “Masks”; a search has no future to see)"));
+  }
   const before = !unchanged ? [] : unchanged.text === result.text
-    ? [" The translation stays the same."]
-    : [" Now: “", ...markNew(result.text, unchanged.text), `” Without: “${unchanged.text}”`];
+    ? [` ${localize("The translation stays the same.")}`]
+    : [` ${localize("Now:")} `, ...markNew(result.text, unchanged.text),
+      ` ${localize("Without: “{text}”", { text: unchanged.text })}`];
   const notice = byId("notice");
   const appears = notice.hidden && parts.length > 0;
   notice.hidden = !parts.length;

@@ -2,6 +2,7 @@
 
 import { AttentionView } from "../../../attention_maps/browser/attention_view.js";
 import { byId } from "../../../attention_maps/browser/dom.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 import { entriesOf, writeWord } from "../../../attention_maps/browser/tokens.js";
 import { Panels } from "./panels.js";
 import { Session } from "./session.js";
@@ -59,8 +60,10 @@ export class Silence {
     const { session: { silenced, result } } = this;
     const { head, layer } = this.names;
     const isSilent = (names) => names.every((name) => silenced.has(name));
-    byId("silence-head").textContent = isSilent(head) ? "Restore this head" : "Silence this head";
-    byId("silence-layer").textContent = isSilent(layer) ? "Restore its layer" : "Silence its layer";
+    byId("silence-head").textContent = isSilent(head) ? localize("Restore this head")
+      : localize("Silence this head");
+    byId("silence-layer").textContent = isSilent(layer) ? localize("Restore its layer")
+      : localize("Silence its layer");
     if (result !== this.result) {
       this.result = result;
       this.without.clear();
@@ -105,32 +108,35 @@ export class Silence {
       const name = `${kind}.${button.dataset.layer}.${button.dataset.head}`;
       const loss = this.without.has(name) ? this.lossOf(name) : 0;
       button.style.setProperty("--loss", String(Math.max(0, loss / (largest || 1))));
-      button.title = this.without.has(name) ? `silencing it costs ${loss.toFixed(3)} a word` : "";
+      button.title = this.without.has(name) ? localize("silencing it costs {loss} a word", { loss: decimal(loss, 3) })
+        : "";
     }
     byId("losses").textContent = known.length
-      ? `Frames: what silencing a head costs this sentence, up to a loss of ${largest.toFixed(2)} a word.`
-      : "Measuring what each head is worth for this sentence …";
+      ? localize("Frames: what silencing a head costs this sentence, up to a loss of {loss} a word.",
+        { loss: decimal(largest, 2) })
+      : localize("Measuring what each head is worth for this sentence …");
     byId("loss").textContent = this.describe(this.names.head[0]);
   }
 
   /** @param {string} name */
   describe(name) {
-    if (this.session.silenced.has(name)) return "This head is silent.";
+    if (this.session.silenced.has(name)) return localize("This head is silent.");
     if (!this.without.has(name)) return "";
     const tokens = this.session.result.maps.cross.queries;
     const changed = this.without.get(name).map((share, i) => ({ share, old: this.before[i], token: tokens[i] }))
       .filter(({ share, old }) => old - share >= SMALLEST_CHANGE)
       .sort((one, other) => other.old - other.share - one.old + one.share).slice(0, NAMED)
-      .map(({ share, old, token }) => `${writeWord([token])} ${old.toFixed(2)} → ${share.toFixed(2)}`);
-    return `Silencing it costs ${this.lossOf(name).toFixed(3)} a word${
-      changed.length ? `: ${changed.join(", ")}` : ""}.`;
+      .map(({ share, old, token }) => `${writeWord([token])} ${decimal(old, 2)} → ${decimal(share, 2)}`);
+    const loss = decimal(this.lossOf(name), 3);
+    return changed.length
+      ? localize("Silencing it costs {loss} a word: {changes}.", { loss, changes: changed.join(", ") })
+      : localize("Silencing it costs {loss} a word.", { loss });
   }
 
   /** Silences the heads of this kind, the costliest first, until the translation is another. */
   async untilItBreaks() {
     const { panels, session, view: { state: { kind } } } = this;
     const button = byId("until-broken");
-    const usual = button.textContent;
     button.disabled = true;
     try {
       await this.measure();
@@ -141,7 +147,7 @@ export class Silence {
       const silenced = [...session.silenced];
       for (const name of order) {
         silenced.push(name);
-        button.textContent = `${silenced.length} silenced …`;
+        button.firstChild.data = localize("{count} silenced …", { count: silenced.length });
         const asked = { search: "beam", prefix: session.prefix, silenced };
         if ((await panels.ask("translate", asked)).text !== said) break;
       }
@@ -149,7 +155,7 @@ export class Silence {
       await this.refresh();
     } finally {
       button.disabled = false;
-      button.textContent = usual;
+      button.firstChild.data = localize("Silence until it breaks");
     }
   }
 }

@@ -1,6 +1,7 @@
 /** What the page is doing: loading a model, computing, waiting, or showing an error. */
 
 import { byId } from "../../../attention_maps/browser/dom.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 
 /** @param {"loading"|"ready"|"busy"|"error"} state */
 export function showState(state) {
@@ -50,8 +51,10 @@ export function announce(text) {
  * @param {number} total Bytes; 0 if unknown.
  */
 export function showProgress(loaded, total) {
-  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+  const megabytes = (bytes) => decimal(bytes / 1e6, 1);
   if (total) byId("progress").value = loaded / total;
-  byId("progress-text").textContent =
-    `Loading the model: ${megabytes(loaded)}${total ? ` of ${megabytes(total)}` : ""} MB`;
+  byId("progress-text").textContent = total
+    ? localize("Loading the model: {loaded} of {total} MB",
+      { loaded: megabytes(loaded), total: megabytes(total) })
+    : localize("Loading the model: {loaded} MB", { loaded: megabytes(loaded) });
 }

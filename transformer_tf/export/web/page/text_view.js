@@ -1,6 +1,7 @@
 /** The text and its translation, sentence by sentence. */
 
 import { byId, element, fill } from "../../../attention_maps/browser/dom.js";
+import { localize, textLanguage } from "../../../attention_maps/browser/texts.js";
 
 export const LONGEST_TEXT = 10_000; // characters; the rest is not read
 
@@ -18,10 +19,12 @@ export function showText({ segments, chosen, isTyping }) {
   if (!isTyping) reveal(byId("marks").querySelector("mark"), byId("marks").parentElement);
   byId("unread").hidden = !rest;
   byId("unread").textContent = rest
-    ? `Only the first ${LONGEST_TEXT.toLocaleString("en")} characters are read; the rest is struck out.`
+    ? localize("Only the first {count} characters are read; the rest is struck out.",
+      { count: LONGEST_TEXT.toLocaleString(textLanguage()) })
     : "";
   byId("sentences").hidden = segments.length < 2;
-  byId("sentence-number").textContent = `Part ${chosen + 1} of ${segments.length}`;
+  byId("sentence-number").textContent = localize("Part {number} of {count}",
+    { number: chosen + 1, count: segments.length });
   byId("previous").disabled = chosen === 0;
   byId("following").disabled = chosen >= segments.length - 1;
 }
@@ -34,9 +37,10 @@ export function showText({ segments, chosen, isTyping }) {
 export function showLanguage(other) {
   const [source, target] = ["source-language", "target-language"].map((id) => byId(id).textContent);
   byId("other-language").hidden = !other;
-  byId("other-language").textContent = other === "target"
-    ? `This looks like ${target}, but the model reads ${source}.`
-    : `This does not look like ${source}: the model does not know most of the words.`;
+  byId("swap-instead").hidden = other !== "target" || byId("swap").hidden;
+  byId("other-language").firstElementChild.textContent = other === "target"
+    ? localize("This looks like {target}, but the model reads {source}.", { source, target })
+    : localize("This does not look like {source}: the model does not know most of the words.", { source });
 }
 
 /**
@@ -46,6 +50,8 @@ export function showLanguage(other) {
  * @param {(segment: import("./session.js").Segment, index: number) => string} textOf
  */
 export function showTranslation({ segments, chosen }, textOf) {
+  // The arcs show a single sentence, but browsers copy it only for secure addresses.
+  document.body.classList.toggle("several", segments.length > 1 || !navigator.clipboard);
   const parts = segments.flatMap((segment, index) => {
     const lines = index && segment.line - segments[index - 1].line;
     return [

@@ -1,36 +1,37 @@
 /** A tour of the page in six steps, each with a sentence of its own. */
 
 import { byId } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { TOURED } from "./languages.js";
 import { Player } from "./player.js";
 import { TextInput } from "./text_input.js";
 import { Way } from "./way_view.js";
 
-/** @type {{title: string, told: string, view: string, at: string}[]} */
-const STEPS = [
+/** @returns {{title: string, told: string, view: string, at: string}[]} */
+const stepsOfTour = () => [
   {
-    title: "Words become numbers", view: "pieces", at: "#pieces",
-    told: "The model cuts a sentence into pieces that it knows, each with a number. Long words take several.",
+    title: localize("Words become numbers"), view: "pieces", at: "#pieces",
+    told: localize("The model cuts a sentence into pieces that it knows, each with a number. Long words take several."),
   },
   {
-    title: "Positions", view: "positions", at: "#positions .controls",
-    told: "Each piece also gets a place. Switch the positions off, and the model no longer knows who bit whom.",
+    title: localize("Each piece gets its place"), view: "positions", at: "#positions .controls",
+    told: localize("Each piece is marked with its position. Switch the positions off, and the model no longer knows who bit whom."),
   },
   {
-    title: "A head looks", view: "cross", at: "#arcs",
-    told: "To choose a word, the model looks back at the sentence. Thick lines show where it looks hard.",
+    title: localize("It looks back"), view: "cross", at: "#arcs",
+    told: localize("To choose a word, the model looks back at the sentence. Thick lines show where it looks hard."),
   },
   {
-    title: "Many heads", view: "encoder", at: ".side-column",
-    told: "Each small map is one head, and each has another habit. A strong frame marks a head that this sentence needs.",
+    title: localize("Many heads look at once"), view: "encoder", at: ".side-column",
+    told: localize("Each small map is one head, and each has another habit. A strong frame marks a head that this sentence needs."),
   },
   {
-    title: "Word by word", view: "odds", at: "#arcs",
-    told: "The translation is said one piece after the other. The likeliest candidate wins and is read again.",
+    title: localize("One word after the other"), view: "odds", at: "#arcs",
+    told: localize("The translation is said one piece after the other. The likeliest candidate wins and is read again."),
   },
   {
-    title: "The beam", view: "beam", at: "#beam",
-    told: "Several beginnings are tried side by side, and the best whole sentence wins. Now type your own.",
+    title: localize("Several beginnings compete"), view: "beam", at: "#beam",
+    told: localize("Several beginnings are tried side by side, and the best whole sentence wins. Now type your own."),
   },
 ];
 
@@ -56,26 +57,37 @@ export class Tour {
 
   /** @param {number} step */
   go(step) {
-    if (step === STEPS.length) {
+    const steps = stepsOfTour();
+    if (step === steps.length) {
       this.end();
       byId("source").focus();
       byId("source").select();
       return;
     }
     this.step = step;
-    const { title, told, view, at } = STEPS[step];
+    const { view, at } = steps[step];
     const moves = !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.player.stop();
     this.input.replace(TOURED[byId("source").lang]?.[step] ?? byId("source").value);
     this.way.open(view);
     byId("tour").hidden = false;
-    byId("tour-title").textContent = `${step + 1} of ${STEPS.length}: ${title}`;
-    byId("tour-told").textContent = told;
-    byId("tour-back").disabled = step === 0;
-    byId("tour-next").textContent = step === STEPS.length - 1 ? "Type your own" : "Next";
+    this.tell();
     this.light(document.querySelector(at), moves);
     if (view === "odds" && moves) this.player.play();
     byId("tour-next").focus({ preventScroll: true });
+  }
+
+  /** Tells the step, if the tour is on. */
+  tell() {
+    if (this.step === null) return;
+    const steps = stepsOfTour();
+    const { title, told } = steps[this.step];
+    byId("tour-title").textContent = localize("{number} of {count}: {title}",
+      { number: this.step + 1, count: steps.length, title });
+    byId("tour-told").textContent = told;
+    byId("tour-back").disabled = this.step === 0;
+    byId("tour-next").textContent = this.step === steps.length - 1 ? localize("Type your own")
+      : localize("Next");
   }
 
   /**

@@ -1,4 +1,5 @@
 import { byId } from "../../../attention_maps/browser/dom.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { Engine } from "./engine.js";
 import { Session } from "./session.js";
 import { announce, showError, showState } from "./status.js";
@@ -82,8 +83,8 @@ export class Updates {
     // The text, the sentence or the model may have changed by now.
     const now = session.segments[session.chosen];
     if (!session.model || now?.text !== text || now.allCaps !== allCaps) return;
-    byId("time").textContent = `${milliseconds.toFixed(0)} ms · ${
-      search === "beam" ? `beam of ${session.model.decoding.beam_size}` : "greedy"} ·`;
+    byId("time").textContent = localize("translated in this page in {time} ms",
+      { time: Math.round(milliseconds) });
     if (search === "beam" && !prefix.length && !changes.hidden.length) {
       this.known.set(this.keyOf(now), result.text);
     }

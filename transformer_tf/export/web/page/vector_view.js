@@ -1,14 +1,24 @@
 /** Vectors as strips of color, which open to show every number. */
 
 import { byId, element, fill, themeColor } from "../../../attention_maps/browser/dom.js";
+import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 
-const VECTOR_NAMES = {
-  embedding: "embedding × √d",
-  position: "position",
-  sum: "their sum",
-  norm: "last normalization",
-};
+/** @param {{name: string, layer: number|null}} vector */
+function vectorName({ name, layer }) {
+  if (layer === null) {
+    return {
+      embedding: localize("embedding × √d"), position: localize("position"),
+      sum: localize("their sum"), norm: localize("last normalization"),
+    }[name];
+  }
+  const values = { layer: layer + 1 };
+  return {
+    "self-attention": localize("layer {layer}: after self-attention", values),
+    "cross-attention": localize("layer {layer}: after cross-attention", values),
+    "feed-forward": localize("layer {layer}: after feed-forward", values),
+  }[name];
+}
 
 /**
  * @param {{name: string, layer: number|null, numbers: Float32Array}[]} vectors
@@ -18,14 +28,14 @@ const VECTOR_NAMES = {
 export function showVectors(vectors, token, side) {
   const word = writeWord([token]);
   byId("vectors-of").textContent = side === "source"
-    ? `The vectors of “${word}”. Click another word above.`
-    : `The vectors that choose “${word}”, from the token read before it. Click another word above.`;
+    ? localize("The vectors of “{word}”. Click another word above.", { word })
+    : localize("The vectors that choose “{word}”, from the word said before it. Click another word above.", { word });
   const opened = new Set(Array.from(byId("vector-strips").querySelectorAll("[open]"), (each) =>
     each.dataset.key));
   fill(byId("vector-strips"), ...vectors.map(({ name, layer, numbers }, index) => {
-    const title = layer === null ? VECTOR_NAMES[name] : `layer ${layer + 1}: after ${name}`;
+    const title = vectorName({ name, layer });
     const isLast = side === "target" && index === vectors.length - 1;
-    return strip(`${title}${isLast ? ", before the softmax" : ""}`, numbers, `${layer}.${name}`, opened);
+    return strip(isLast ? localize("{title}, before the softmax", { title }) : title, numbers, `${layer}.${name}`, opened);
   }));
 }
 
@@ -37,12 +47,13 @@ export function showVectors(vectors, token, side) {
  */
 function strip(title, numbers, key, opened) {
   const largest = numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
-  const canvas = element("canvas", { role: "img", "aria-label": `${numbers.length} numbers as colors` });
+  const canvas = element("canvas", { role: "img", "aria-label": localize("{count} numbers as colors", { count: numbers.length }) });
   drawVector(canvas, numbers, largest);
-  const pointed = element("span", { class: "meta" }, `largest ±${largest.toFixed(2)}`);
+  const pointed = element("span", { class: "meta" }, localize("largest ±{number}", { number: decimal(largest, 2) }));
   canvas.addEventListener("pointermove", ({ offsetX }) => {
     const i = Math.min(Math.floor((offsetX / canvas.clientWidth) * numbers.length), numbers.length - 1);
-    pointed.textContent = `number ${i + 1}: ${numbers[i].toFixed(3)}`;
+    pointed.textContent = localize("number {place}: {number}",
+      { place: i + 1, number: decimal(numbers[i], 3) });
   });
   const all = element("div", { class: "numbers" });
   const details = element("details", {
@@ -50,7 +61,7 @@ function strip(title, numbers, key, opened) {
     open: opened.has(key),
     toggle: () => {
       if (details.open) {
-        fill(all, ...Array.from(numbers, (number) => element("span", {}, number.toFixed(3))));
+        fill(all, ...Array.from(numbers, (number) => element("span", {}, decimal(number, 3))));
       }
     },
   }, element("summary", {}, element("span", {}, title), canvas, pointed), all);

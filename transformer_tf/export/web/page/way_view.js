@@ -1,5 +1,6 @@
 import { byId, element, fill, themeColor } from "../../../attention_maps/browser/dom.js";
 import { drawSmallMap } from "../../../attention_maps/browser/heat_map.js";
+import { localize } from "../../../attention_maps/browser/texts.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 import { drawWaves } from "./position_view.js";
 import { entriesOfResult } from "./sentence_view.js";
@@ -10,24 +11,38 @@ const BARS = 5;
 /** @typedef {(session: Session) => HTMLElement[]} Miniature */
 
 /**
- * The boxes of the way, each with a miniature of this sentence. Their names are those of the views.
+ * The boxes of the way: what happens there, the field's term for it, and a miniature of this
+ * sentence. Their names are those of the views.
  *
- * @type {Record<string, {title: (session: Session) => string, miniature: Miniature}>}
+ * @type {Record<string, {title: () => string, term: (session: Session) => string, miniature: Miniature}>}
  */
 const BOXES = {
-  pieces: { title: () => "Sub-words", miniature: miniPieces },
-  positions: { title: () => "+ positions", miniature: miniPositions },
+  pieces: {
+    title: () => localize("Cut"), term: () => localize("sub-words"), miniature: miniPieces,
+  },
+  positions: {
+    title: () => localize("Number"), term: () => localize("positions"), miniature: miniPositions,
+  },
   encoder: {
-    title: ({ model }) => `Encoder × ${model.model.num_layers}`,
+    title: () => localize("Read"),
+    term: ({ model }) => localize("encoder × {count}", { count: model.model.num_layers }),
     miniature: (session) => miniLayers(session, "encoder"),
   },
-  cross: { title: () => "Cross-attention", miniature: (session) => miniLayers(session, "cross") },
+  cross: {
+    title: () => localize("Look back"), term: () => localize("cross-attention"),
+    miniature: (session) => miniLayers(session, "cross"),
+  },
   decoder: {
-    title: ({ model }) => `Decoder × ${model.model.num_decoder_layers}`,
+    title: () => localize("Remember"),
+    term: ({ model }) => localize("decoder × {count}", { count: model.model.num_decoder_layers }),
     miniature: (session) => miniLayers(session, "decoder"),
   },
-  odds: { title: () => "Probabilities", miniature: miniOdds },
-  beam: { title: () => "Word by word", miniature: miniWord },
+  odds: {
+    title: () => localize("Choose"), term: () => localize("probabilities"), miniature: miniOdds,
+  },
+  beam: {
+    title: () => localize("Say"), term: () => localize("word by word"), miniature: miniWord,
+  },
 };
 
 /** The way through the model, a box for each part, one of which is open. */
@@ -42,7 +57,8 @@ export class Way {
     this.active = "cross";
     this.boxes = Object.keys(BOXES).map((name) => element("button", {
       type: "button", id: `way-${name}`, click: () => this.open(name),
-    }, element("span", { class: "box-title" }), element("span", { class: "mini" })));
+    }, element("span", { class: "box-title" }), element("span", { class: "mini" }),
+    element("span", { class: "box-term" })));
     byId("way").append(...this.boxes);
     byId("way").addEventListener("keydown", (event) => this.move(event));
     this.mark();
@@ -80,9 +96,10 @@ export class Way {
 
   draw() {
     this.boxes.forEach((box) => {
-      const { title, miniature } = BOXES[box.id.slice("way-".length)];
-      const [name, mini] = box.children;
-      name.textContent = title(this.session);
+      const { title, term, miniature } = BOXES[box.id.slice("way-".length)];
+      const [name, mini, under] = box.children;
+      name.textContent = title();
+      under.textContent = term(this.session);
       fill(mini, ...miniature(this.session));
     });
   }
