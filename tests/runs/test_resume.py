@@ -26,6 +26,7 @@ OPTIONS = [
     "training.validate_every=7",
     "training.ema_decay=0.9",
     "training.clip_norm=1.0",
+    "training.optimizer=muon",  # its variables include those of Adam
 ]
 
 

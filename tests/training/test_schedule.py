@@ -5,11 +5,12 @@ import pytest
 from transformer_tf.training.schedule import TransformerSchedule
 
 
-def test_hand_computed_points():
-    schedule = TransformerSchedule(d_model=128, warmup_steps=4000)
+@pytest.mark.parametrize(("d_model", "warmup_steps"), [(128, 4000), (1, 1)])
+def test_hand_computed_points(d_model, warmup_steps):
+    schedule = TransformerSchedule(d_model, warmup_steps)
     # Step n of the paper is update n - 1 of Keras.
     for step in (1, 10, 3999, 4000, 4001, 20000):
-        expected = 128**-0.5 * min(step**-0.5, step * 4000**-1.5)
+        expected = d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
         assert float(schedule(step - 1)) == pytest.approx(expected, rel=1e-5)
 
 

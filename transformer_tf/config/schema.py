@@ -183,6 +183,10 @@ class TrainingConfig(Section, name="training"):
         1024, "Maximum number of tokens of a batch on either side, padding included."
     )
     max_buckets: PositiveInt = key(16, "Maximum number of different padded batch shapes.")
+    optimizer: Literal["adam", "muon"] = key(
+        "adam",
+        "`adam`, as in the paper, or `muon`, which needs fewer steps and more time for each.",
+    )
     warmup_steps: PositiveInt | ShareOfRun = key(
         0.1,
         "Number of steps until the learning rate reaches its maximum; or, up to 0.5, the share of "
@@ -200,6 +204,11 @@ class TrainingConfig(Section, name="training"):
         None, "Maximum norm of the gradient of all weights; a larger gradient is scaled down."
     )
     label_smoothing: Share = key(0.0, "Share of the probability that is spread over all tokens.")
+    guided_alignment: NonNegativeFloat = key(
+        0.0,
+        "Weight of a further loss, with which the heads of `decoding.alignment` learn the word "
+        "alignments in NAME.align beside NAME.tsv (Garg et al. 2019), such as 0.05; 0 for none.",
+    )
     ema_decay: Share = key(
         0.0,
         "Decay per step of an exponential moving average of the weights, such as 0.999, which is "
@@ -338,6 +347,8 @@ class Config:
         """Checks that the model has the alignment layer and its heads."""
         alignment = self.decoding.alignment
         if alignment is None:
+            if self.training.guided_alignment:
+                raise ConfigError("training.guided_alignment needs decoding.alignment")
             return
         layers = self.model.num_decoder_layers or self.model.num_layers
         if alignment.layer > layers:

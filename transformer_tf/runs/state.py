@@ -117,6 +117,8 @@ def load_state(folder: Path) -> tuple[Progress, list[np.ndarray]] | None:
         return None
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
+            if sum(each.file_size for each in content.zip.infolist()) > path.stat().st_size:
+                raise ValueError("it is smaller than its arrays")
             progress = Progress(**json.loads(str(content["progress"])))
             # Reading an array to its end verifies its checksum.
             return progress, [content[f"arr_{n}"] for n in range(len(content.files) - 1)]

@@ -1,0 +1,72 @@
+"""Muon's steps: orthogonal for the matrices of the layers, Adam's for everything else."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from transformer_tf.training.muon import Muon
+from transformer_tf.transformer import Transformer
+
+RATE = 0.01
+
+
+@pytest.fixture
+def steps(random):
+    """Returns the change of each weight in one step of an optimizer, for the same gradients."""
+    model = Transformer(
+        num_layers=1,
+        d_model=16,
+        num_heads=2,
+        d_ff=24,
+        source_vocab_size=11,
+        target_vocab_size=13,
+        position="learned",
+        max_length=7,
+    )
+    model.build()
+    weights = model.trainable_variables
+    gradients = [ops.convert_to_tensor(random.normal(size=v.shape), "float32") for v in weights]
+
+    def step(optimizer):
+        before = [ops.convert_to_numpy(variable) for variable in weights]
+        optimizer.apply(gradients, weights)
+        changes = {}
+        for variable, old in zip(weights, before, strict=True):
+            changes[variable.path] = ops.convert_to_numpy(variable) - old
+            variable.assign(old)
+        return changes
+
+    return step
+
+
+@pytest.mark.parametrize("compute_dtype", ["float32", "bfloat16"])
+def test_steps_of_matrices_are_orthogonal(steps, compute_dtype):
+    changes = steps(Muon(RATE, compute_dtype))
+    kernels = {path: change for path, change in changes.items() if "coder/" in path}
+    kernels = {path: change for path, change in kernels.items() if change.ndim == 2}
+    assert len(kernels) == 4 + 2 + 8 + 2
+    for path, change in kernels.items():
+        length = RATE * 0.2 * max(change.shape) ** 0.5
+        singular_values = np.linalg.svd(change, compute_uv=False) / length
+        # Five iterations bring all but the smallest singular values near 1.
+        assert singular_values.max() < 1.3, path
+        assert np.median(singular_values) > 0.6, path
+
+
+def test_other_weights_take_steps_of_adam(steps):
+    changes = steps(Muon(RATE, "float32"))
+    adam = steps(keras.optimizers.Adam(RATE, beta_1=0.9, beta_2=0.98, epsilon=1e-9))
+    others = [path for path, change in changes.items() if change.ndim == 1]
+    others += [
+        path for path in changes if "embedding" in path or path.split("/")[1] == "output_projection"
+    ]
+    assert {path.split("/")[-1] for path in others} >= {
+        "embeddings",
+        "position_embeddings",
+        "kernel",
+        "bias",
+        "gamma",
+    }
+    for path in others:
+        np.testing.assert_allclose(changes[path], adam[path], rtol=1e-4, atol=1e-7)
