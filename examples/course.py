@@ -1,14 +1,54 @@
-"""What the notebooks of the course share: a drawing, a diary, and checks of the exercises."""
+"""What the notebooks of the course share: the page, drawings, a diary, and checks of exercises."""
 
 import contextlib
+import functools
 import io
 import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from transformer_tf import numpy_transformer as nt
+
+PAGE = "http://localhost:8017/"  # in the links of the notebooks; the site has its own page
+
+
+def serve_page():
+    """Serves the page of the translators to this computer, until the kernel ends.
+
+    Several notebooks share the page of the first one.
+
+    Raises:
+        RuntimeError: If another program uses the port.
+    """
+    from transformer_tf.catalog import find_checkpoint
+    from transformer_tf.serve.server import TranslationServer
+
+    address = urllib.parse.urlsplit(PAGE)
+    folders = [find_checkpoint(name) for name in ("en-de", "de-en", "en-es")]
+    for _ in range(5):
+        try:
+            server = TranslationServer((address.hostname, address.port), {}, folders)
+        except OSError:
+            try:
+                with urllib.request.urlopen(PAGE) as answer:
+                    served = b"Inside a translator" in answer.read()
+            except ConnectionError:  # the notebook that served it ends
+                time.sleep(1)
+                continue
+            if served:
+                break
+        else:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            break
+    else:
+        raise RuntimeError(f"Another program uses port {address.port}")
+    print(f"The page is at {PAGE} while this notebook runs.")
 
 
 def heat_map(ax, table, write, rows=None, columns=None, **options):
@@ -108,13 +148,17 @@ def train_with_diary(config, samples, correct):
     return trainer, rows, said, maps
 
 
-def checks(notebook):
-    """Returns the functions `check_1`, `check_2` and so on of a notebook, 1 to 5.
+def checks(notebook, *tools):
+    """Returns the functions `check_1`, `check_2` and so on of a notebook.
 
     Each takes your answer, and prints whether it is right, or what is wrong with it. An answer of
-    three dots is one that is still to come.
+    three dots is one that is still to come. `tools` are functions and results of the notebook with
+    which its checks compute the right answers.
     """
-    return [_answering(number, check) for number, check in enumerate(CHECKS[notebook], start=1)]
+    return [
+        _answering(number, functools.partial(check, *tools))
+        for number, check in enumerate(CHECKS[notebook], start=1)
+    ]
 
 
 class Unanswered(Exception):
@@ -162,6 +206,53 @@ def _layer_weights(rng, d_model, d_ff):
     }
 
 
+# Notebook 0
+
+
+def _bag(numbers):
+    return _same(numbers, [1, 1, 1, 2], "How often does each word of the vocabulary occur?")
+
+
+def _relu_gradient(function):
+    for x, t, *weights in (
+        (2.0, 1.0, 0.3, -0.1, 0.8),
+        (3.0, 0.7, 0.5, 0.2, -1.5),
+        (2, 1, 0.3, -1, 1),
+    ):
+
+        def loss(w, b, v, x=x, t=t):
+            return (v * max(0.0, w * x + b) - t) ** 2
+
+        wiggles = 1e-6 * np.eye(3)
+        expected = [(loss(*(weights + d)) - loss(*(weights - d))) / 2e-6 for d in wiggles]
+        w, b, v = weights
+        if not np.allclose(_answered(function(w, b, v, x, t)), expected, atol=1e-4):
+            return f"{w=}, {b=}, {v=}, {x=}, {t=}: wiggled, it is {np.round(expected, 3)}."
+    return None
+
+
+def _read_backward(plain, backward):
+    if not 0 <= plain <= backward <= 1:
+        return "Turn the symbols of each source around, but not its padding, nor the target."
+    return None if backward > plain + 0.02 else "It should make a difference."
+
+
+def _differentiates(number_class):
+    x, y = number_class(0.7), number_class(-1.3)
+    z = x * y + x
+    result = z.tanh() * z + z * z.tanh() + y * y  # z stands before and behind its tanh
+    result.backward()
+    value = -0.3 * 0.7
+    slope = 2 * (np.tanh(value) + value * (1 - np.tanh(value) ** 2))  # of 2 z · tanh(z)
+    if not np.isclose(result.value, 2 * np.tanh(value) * value + 1.69):
+        return "The value of tanh(z) · z + z · tanh(z) + y · y is wrong."
+    gradients = (("x", x, slope * -0.3), ("y", y, slope * 0.7 - 2.6), ("z", z, slope))
+    for name, number, expected in gradients:
+        if not np.isclose(number.gradient, expected):
+            return f"The gradient of {name} is {number.gradient} instead of {expected:.4f}."
+    return None
+
+
 # Notebook 1
 
 
@@ -202,13 +293,33 @@ def _distance(function):
     encoding = nt.positional_encoding(60, 64)
     for i, j in ((12, 40), (3, 5), (0, 59), (30, 29)):
         found = _answered(function(encoding[i], encoding[j]))
-        if found != j - i:
+        if not np.isclose(found, j - i, atol=0.1):  # with or without rounding
             return f"From position {i} to {j} it finds {found}."
     return None
 
 
 def _further(words):
     return None if words == 1 else "Measure with one, two and three words more."
+
+
+def _own_encoding(function):
+    table = np.asarray(_answered(function(100, 64)))
+    if table.shape != (100, 64):
+        return f"The table of 100 positions has the shape {table.shape} instead of (100, 64)."
+    if not np.allclose(function(50, 64), table[:50]):
+        return "In a sentence of 50 words, positions have other vectors than in one of 100."
+    if abs(table).max() > 3:
+        return f"The numbers should stay small, and one is {abs(table).max():.0f}."
+    if np.allclose(table, nt.positional_encoding(100, 64), atol=1e-3):
+        return "That is the paper's. Change the speeds, or something else."
+    distances = np.linalg.norm(table[:, None] - table, axis=-1)
+    i, j = np.unravel_index((distances + 9 * np.eye(100)).argmin(), (100, 100))
+    if distances[i, j] < 0.1:
+        return f"Positions {i} and {j} have almost the same vector."
+    products = table @ table.T
+    if any(np.ptp(products.diagonal(step)) > 0.01 for step in range(100)):
+        return "Two pairs of positions have the same distance, and different dot products."
+    return None
 
 
 # Notebook 3
@@ -256,8 +367,13 @@ def _merged_by_rank(function):
     return None
 
 
-def _cheated(loss):
-    return None if loss < 0.1 else "Take the loss of the last epoch. It should be near 0."
+def _gradient(function):
+    rng = np.random.default_rng(0)
+    logits, answers = rng.normal(size=(6, 5)), np.array([2, 4, 0, 1, 3, 0])
+    p = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    expected = (p - np.eye(5)[answers]) * (answers != 0)[:, None] / 4
+    hint = "Take the softmax of the logits. The answer's place differs from the others by a 1."
+    return _same(function(logits.copy(), answers), expected, hint)
 
 
 def _sorted_accuracy(accuracy):
@@ -272,18 +388,24 @@ def _continued(text):
     return None if begins else "The translation should begin with your two words and go on."
 
 
-def _useless(text):
+def _corpus_bleu(function):
     from sacrebleu.metrics import BLEU
 
-    reference = "Peter sagt , dass er deinen alten Schlüssel nicht finden kann ."
-    bleu = BLEU(effective_order=True).sentence_score(text, [reference]).score
-    if text == reference:
-        return "That is the reference."
-    return None if bleu > 80 else f"Its BLEU is {bleu:.0f}."
+    references = ["a b c d e f g", "h i j k l m n o", "p q r s t"]
+    shorter = ["a b c d x f", "h i j k l m n", "q p"]
+    longer = ["a a b c d e f g", *references[1:]]  # with a repeated word
+    for texts in (references, shorter, longer):
+        expected = BLEU(tokenize="none").corpus_score(texts, [references]).score
+        found = _answered(function(texts, references))
+        if not np.isclose(found, expected, atol=0.01):
+            return f"The BLEU of {texts} against {references} is {expected:.2f}, not {found:.2f}."
+    return None
 
 
-def _share(answer):
-    return None if answer == "larger" else "Compare (gains > 1e-3).mean() of both."
+def _min_p(function):
+    log_p = np.log([0.08, 0.5, 0.3, 0.02, 0.1])
+    hint = "With a share of 0.2, units of 0.5, 0.3 and 0.1 stay, and their sum becomes 1."
+    return _same(function(log_p, 0.2), [0, 5 / 9, 3 / 9, 0, 1 / 9], hint)
 
 
 def _exact(function):
@@ -309,10 +431,92 @@ def _exact(function):
     return None
 
 
+# Notebook 6. `silenced` and `loss` are those of the notebook, `harm` what it measured with them.
+
+
+def _without_source(silenced, loss, harm, answers):
+    if len(answers) != 2 or not all(answers):
+        return "There should be two translations."
+    short, long = sorted(answers, key=len)
+    return None if long.startswith(short.rstrip(".?!")) else "One of them still knows its source."
+
+
+def _alone(silenced, loss, harm, answer):
+    layers, heads = harm["cross"].shape
+    expected = []
+    for head in range(heads):
+        with silenced("cross", layers - 1, [other for other in range(heads) if other != head]):
+            expected.append(loss())
+    return _same(answer, expected, "Silence the other seven heads of the last layer each time.")
+
+
+def _can_go(silenced, loss, harm, answer):
+    order = sorted(np.ndindex(harm["cross"].shape), key=lambda head: harm["cross"][head])
+    limit = loss() + 0.1
+    with contextlib.ExitStack() as stack:
+        for count, (layer, head) in enumerate(order):
+            stack.enter_context(silenced("cross", layer, [head]))
+            if loss() > limit:
+                return None if answer == count else f"After {answer} heads, is it at the limit?"
+    return "The loss has not risen by 0.1 with all heads silent. Is `harm` what you measured?"
+
+
+def _replaced_by_mean(silenced, loss, harm, function):
+    rng = np.random.default_rng(0)
+    results, others = rng.normal(2, 1, size=(50, 12)), rng.normal(size=(7, 12))
+    kernel, bias = rng.normal(size=(12, 12)), rng.normal(size=12)
+    kept = kernel.copy(), bias.copy()
+    new_kernel, new_bias = _answered(function(results, (kernel, bias), [0, 2], 3))
+    if not (np.array_equal(kernel, kept[0]) and np.array_equal(bias, kept[1])):
+        return "It changes the projection that it is given. Copy it first."
+    mixed = others.copy()
+    mixed[:, [0, 1, 2, 3, 8, 9, 10, 11]] = results.mean(axis=0)[[0, 1, 2, 3, 8, 9, 10, 11]]
+    hint = "The mean of a head reaches the sum through its own rows of the matrix."
+    return _same(others @ new_kernel + new_bias, mixed @ kernel + bias, hint)
+
+
+# Notebook 7
+
+
+def _cross_attention(weights):
+    if weights == 2 * 4 * (64 * 64 + 64):
+        return "The sub-layer has a norm of its own."
+    return None if weights == 33_536 else "Four matrices of 64 x 64 with biases, and a norm."
+
+
+def _grammar(function):
+    pairs = (
+        ("Wo ist der Bahnhof?", "Wo der Bahnhof ist?"),
+        ("Wir müssen meine Tante besuchen.", "Wir muss meine Tante besuchen."),
+        ("Mein Bruder ist im Park.", "Mein Bruder sind im Park."),
+        ("Anna hat einen roten Mantel gekauft.", "Anna hat eine rote Mantel gekauft."),
+        ("Ich glaube, dass er heute kommt.", "Ich glaube, dass er kommt heute."),
+    )
+    found = [_answered(function(*pair)) for pair in pairs]
+    turned = [_answered(function(wrong, right)) for right, wrong in pairs]
+    if any(one == other for one, other in zip(found, turned)):
+        return "If the sentences change places, the answer has to change, too."
+    wrong = [right for (right, _), answer in zip(pairs, found) if not answer]
+    return f"It does not prefer: {' '.join(wrong)}" if len(wrong) > 1 else None
+
+
+def _without_keras(function, model):
+    ids = np.random.default_rng(0).integers(2, 800, 9)
+    found, expected = _answered(function(ids)), np.asarray(model(ids[None]))[0]
+    if np.shape(found) != expected.shape:
+        return f"The result has the shape {np.shape(found)} instead of {expected.shape}."
+    if np.allclose(found, expected, atol=1e-2):
+        return None
+    return "Compare one step after the other with the layers of `model`."
+
+
 CHECKS = {
+    0: (_bag, _relu_gradient, _read_backward, _differentiates),
     1: (_heads_one_by_one, _no_mask, _order_restored),
-    2: (_turns, _distance, _further),
+    2: (_turns, _distance, _further, _own_encoding),
     3: (_big_model, _does_nothing, _decoder_only),
-    4: (_merged_by_rank, _cheated, _sorted_accuracy),
-    5: (_continued, _useless, _share, _exact),
+    4: (_merged_by_rank, _gradient, _sorted_accuracy),
+    5: (_continued, _corpus_bleu, _min_p, _exact),
+    6: (_without_source, _alone, _can_go, _replaced_by_mean),
+    7: (_cross_attention, _grammar, _without_keras),
 }
