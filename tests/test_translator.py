@@ -1,3 +1,4 @@
+import contextlib
 import copy
 import dataclasses
 import shutil
@@ -38,6 +39,25 @@ def test_a_sentence_has_a_translation_and_a_list_has_a_list(translator):
     both = translator.translate("A tree.", beam_size=3, n_best=2)
     assert len(both) == 2
     assert translator.translate(["A tree.", ""], beam_size=3, n_best=2) == [both, [""]]
+
+
+def test_equal_sentences_are_translated_once(translator, monkeypatch):
+    searched, counts, search = [], [], translator.engine.search
+
+    def counted(sources, *arguments):
+        searched.extend(sources)
+        return search(sources, *arguments)
+
+    monkeypatch.setattr(translator.engine, "search", counted)
+    monkeypatch.setattr(
+        "transformer_tf.translator._progress_bar", lambda *_: contextlib.nullcontext(counts.append)
+    )
+    one, two = (translator.translate([text])[0] for text in ("A tree.", "I see it."))
+    del searched[:], counts[:]
+    prefixes = ["", "", "", "Ich"]
+    texts = ["A tree.", "I see it.", "A tree.", "A tree."]
+    assert translator.translate(texts, prefixes=prefixes)[:3] == [one, two, one]
+    assert (len(searched), sum(counts)) == (3, 4)
 
 
 @pytest.mark.parametrize(

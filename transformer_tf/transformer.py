@@ -162,23 +162,22 @@ class Transformer(keras.Model):
         )
 
     def call(self, inputs, return_attention_scores=False, training=None):
-        hidden, scores = self._hidden_and_scores(inputs, training)
+        hidden, scores = self.hidden(inputs, return_attention_scores=True, training=training)
         logits = self.project(hidden)
         return (logits, scores) if return_attention_scores else logits
 
-    def hidden(self, inputs, training=None):
+    def hidden(self, inputs, return_attention_scores=False, training=None):
         """Returns the output of the decoder, before the projection onto the vocabulary.
 
         Args:
             inputs: The inputs of `call`.
+            return_attention_scores: As in `call`.
             training: Whether to apply dropout.
 
         Returns:
-            Tensor `(batch, target_len, d_model)`.
+            Tensor `(batch, target_len, d_model)`; with `return_attention_scores`, a tuple of this
+            tensor and the scores that `call` returns.
         """
-        return self._hidden_and_scores(inputs, training)[0]
-
-    def _hidden_and_scores(self, inputs, training):
         source = inputs["source"]
         encoded, encoder_scores = self.encode(
             source, return_attention_scores=True, training=training
@@ -186,7 +185,8 @@ class Transformer(keras.Model):
         hidden, scores = self.decode(
             inputs["target_input"], encoded, padding_mask(source, self.pad_id), training
         )
-        return hidden, {"encoder": encoder_scores, **scores}
+        scores = {"encoder": encoder_scores, **scores}
+        return (hidden, scores) if return_attention_scores else hidden
 
     def project(self, hidden):
         """Projects decoder outputs onto the target vocabulary (§3.4).

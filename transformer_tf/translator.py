@@ -221,7 +221,7 @@ class Translator:
             has a list of translations, the best first.
 
         Raises:
-            TypeError, ValueError, ConfigError: As in `search`.
+            TypeError, ValueError, ConfigError, DataError: As in `search`.
         """
         one = isinstance(texts, str)
         found = self.search(
@@ -282,6 +282,7 @@ class Translator:
             TypeError: If an argument is not a list of strings.
             ValueError: If the numbers of texts and prefixes differ.
             ConfigError: If an option has a wrong type or is out of range.
+            DataError: If a text has more than 100 000 characters.
         """
         options = self._options(
             beam_size=beam_size,
@@ -304,7 +305,7 @@ class Translator:
             self._read(text, options, prefix) for text, prefix in zip(texts, prefixes, strict=True)
         ]
         for text, group in zip(texts, groups, strict=True):
-            if on_cut and len(group) > 1 and not self.fits(text):
+            if on_cut and len(group) > 1 and not (options.split_sentences and self.fits(text)):
                 on_cut(text, len(group))
         segments = [segment for group in groups for segment in group]
         with _progress_bar(len(segments), progress) as update:
@@ -411,15 +412,21 @@ class Translator:
         n_best: int = 1,
         progress: Callable[[int], object] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Searches for the `n_best` hypotheses of each segment."""
-        prefixes = [segment.prefix_ids for segment in segments]
-        return self.engine.search(
-            [segment.source_ids for segment in segments],
+        """Searches for the `n_best` hypotheses of each segment, once for equal ones."""
+        wanted = [(tuple(segment.source_ids), tuple(segment.prefix_ids)) for segment in segments]
+        unique = list(dict.fromkeys(wanted))
+        prefixes = [prefix for _, prefix in unique]
+        hypotheses = self.engine.search(
+            [source for source, _ in unique],
             options,
             prefixes if any(prefixes) else None,
             progress,
             n_best,
         )
+        if progress:
+            progress(len(wanted) - len(unique))
+        found = dict(zip(unique, hypotheses, strict=True))
+        return [found[each] for each in wanted]
 
     def _write(
         self,

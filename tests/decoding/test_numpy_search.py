@@ -11,24 +11,29 @@ from transformer_tf.decoding.numpy_search import Beam, Greedy, top_k
 VOCAB, END = 5, 4
 
 
-def run(next_logits, limits, prefixes=None, n_best=1, **changes):
+def run(next_logits, limits, prefixes=None, n_best=1, copies=(), wanted=None, **changes):
     """Runs a search; `next_logits(row, tokens so far)` returns the logits of the next token."""
     options = DecodingConfig(**changes)
     beam, batch, arguments = options.beam_size, len(limits), (options, END, limits, prefixes)
-    search = Beam(*arguments, n_best) if changes else Greedy(*arguments)
+    copied = {"copied_ids": copies, "wanted": wanted}
+    search = Beam(*arguments, n_best, **copied) if changes else Greedy(*arguments, **copied)
     histories = [[()] * beam for _ in range(batch)]
-    found, unfinished, steps = [[] for _ in limits], np.ones(batch, bool), 0
+    rows, found, unfinished, steps = np.arange(batch), [[] for _ in limits], np.ones(batch, bool), 0
     while unfinished.any():
-        logits = [[next_logits(row, history) for history in histories[row]] for row in range(batch)]
+        logits = [[next_logits(row, history) for history in histories[row]] for row in rows]
         tokens, parents, done = search.advance(np.array(logits, "float32"), unfinished)
-        histories = [
-            [(*histories[row][parents[row][rank]], int(tokens[row][rank])) for rank in range(beam)]
-            for row in range(batch)
-        ]
-        for row in np.flatnonzero(done & unfinished):
-            found[row] = search.hypotheses(row)
+        for row, token, parent in zip(rows, tokens, parents, strict=True):
+            histories[row] = [
+                (*histories[row][p], int(t)) for t, p in zip(token, parent, strict=True)
+            ]
+        for index in np.flatnonzero(done & unfinished):
+            found[rows[index]] = search.hypotheses(index)
         unfinished &= ~done
         steps += 1
+        assert steps <= max(limits)
+        if steps % 2 == 0:  # an engine drops finished rows only now and then
+            search.keep(unfinished)
+            rows, unfinished = rows[unfinished], unfinished[unfinished]
     return found, steps
 
 
@@ -66,6 +71,8 @@ def penalty(length, alpha):
 def assert_same(found, expected):
     """Compares hypotheses with pairs of score and tokens."""
     assert [hypothesis.ids for hypothesis in found] == [ids for _, ids in expected]
+    for hypothesis in found:
+        assert sum(hypothesis.token_log_probs) == pytest.approx(hypothesis.log_prob, abs=1e-3)
     scores = [score for score, _ in expected]
     np.testing.assert_allclose([hypothesis.score for hypothesis in found], scores, atol=1e-4)
 
@@ -85,15 +92,20 @@ def test_greedy_search_cuts_each_row_at_its_limit():
 
 @pytest.mark.parametrize("changes", [{}, {"beam_size": 2}])
 def test_prefixes(changes):
-    found, _ = run(language(2), [9] * 3, prefixes=[[1, 1, 2], [3], []], **changes)
-    free, _ = run(language(2), [9] * 3, **changes)
-    assert found[0][0].ids[:3] == [1, 1, 2]
-    assert found[1][0].ids[:1] == [3]
-    assert found[2] == free[2]
+    # The first row is over before the second one's prefix.
+    prefixes, limits = [[3], [1, 1, 2, 0, 3], [0], []], [2, 9, 9, 9]
+    found, _ = run(language(2), limits, prefixes, **changes)
+    free, _ = run(language(2), limits, **changes)
+    for (best, *_), prefix in zip(found, prefixes, strict=True):
+        assert best.ids[: len(prefix)] == prefix
+    assert found[3] == free[3]
 
 
-def exhaustive(logits, row, limit, alpha):
-    """Returns the scores and tokens of all possible translations, best first."""
+def exhaustive(logits, row, limit, alpha, copies=(), wanted=()):
+    """Returns the scores and tokens of all possible translations, best first.
+
+    Of `copies` they have those of `wanted`, each once.
+    """
     found = []
     for length in range(limit):
         for tokens in itertools.product([t for t in range(VOCAB) if t != END], repeat=length):
@@ -102,7 +114,8 @@ def exhaustive(logits, row, limit, alpha):
                 log_softmax(logits(row, tuple(whole[:position])))[token]
                 for position, token in enumerate(whole)
             )
-            found.append((total / penalty(len(whole), alpha), list(tokens)))
+            if sorted(token for token in tokens if token in copies) == sorted(wanted):
+                found.append((total / penalty(len(whole), alpha), list(tokens)))
     return sorted(found, reverse=True)
 
 
@@ -114,10 +127,28 @@ def test_wide_beam_equals_exhaustive_search(alpha):
         assert_same(found[row], exhaustive(logits, row, 4, alpha)[:4])
 
 
+def test_translations_have_each_wanted_placeholder_once():
+    logits, copies, wanted = language(8), [1, 3], [[False, False], [True, False], [True, True]]
+    arguments = {"copies": copies, "wanted": np.array(wanted)}
+    found, _ = run(logits, [4] * 3, beam_size=70, n_best=4, length_penalty=0.6, **arguments)
+    greedy, _ = run(logits, [2, 50, 50], **arguments)  # the first row is over first
+    for row, ids in enumerate(([], [1], [1, 3])):
+        assert_same(found[row], exhaustive(logits, row, 4, 0.6, copies, ids)[:4])
+        (best,) = greedy[row]
+        assert sorted(token for token in best.ids if token in copies) == ids
+        tokens = [*best.ids, END][: len(best.token_log_probs)]
+        log_probs = [
+            log_softmax(logits(row, best.ids[:position]))[token]
+            for position, token in enumerate(tokens)
+        ]
+        np.testing.assert_allclose(best.token_log_probs, log_probs, atol=1e-4)
+        assert best.log_prob == best.score == pytest.approx(sum(log_probs), abs=1e-3)
+
+
 def simple_beam_search(logits, row, limit, options, n_best):
-    """Beam search with lists that always runs to the limit."""
+    """Beam search with lists that always runs to the limit, and the step that decides it."""
     alpha, beam = options.length_penalty, options.beam_size
-    unfinished, finished = [(0.0, ())], []
+    unfinished, finished, decided = [(0.0, ())], [], None
     for position in range(limit):
         candidates = [
             (total + log_prob, (*history, token))
@@ -130,9 +161,12 @@ def simple_beam_search(logits, row, limit, options, n_best):
             if history[-1] == END:
                 finished.append((total / penalty(position + 1, alpha), list(history[:-1])))
         unfinished = [candidate for candidate in candidates if candidate[1][-1] != END][:beam]
-    finished.sort(key=lambda hypothesis: -hypothesis[0])
+        finished.sort(key=lambda hypothesis: -hypothesis[0])
+        overtakes = unfinished[0][0] / penalty(limit, alpha)
+        if decided is None and len(finished) >= n_best and finished[n_best - 1][0] >= overtakes:
+            decided = position + 1
     cut = [(total / penalty(limit, alpha), list(history)) for total, history in unfinished]
-    return (finished[:beam] + cut)[:n_best]
+    return (finished[:beam] + cut)[:n_best], decided or limit
 
 
 @pytest.mark.parametrize(
@@ -146,17 +180,21 @@ def simple_beam_search(logits, row, limit, options, n_best):
     ids=str,
 )
 def test_beam_search_equals_simple_beam_search(n_best, changes):
-    limits, steps = [1, 2, 6, 9, 9, 12, 12], []
+    limits, options = [1, 2, 6, 9, 9, 12, 12], DecodingConfig(**changes)
     for seed in range(3):
         logits = language(seed)
         found, taken = run(logits, limits, n_best=n_best, **changes)
-        steps.append(taken)
+        steps = []
         for row, limit in enumerate(limits):
-            options = DecodingConfig(**changes)
-            expected = simple_beam_search(logits, row, limit, options, n_best)
+            expected, step = simple_beam_search(logits, row, limit, options, n_best)
             assert_same(found[row], expected)
-    if changes["beam_size"] == 2:
-        assert min(steps) < 12  # the bound stops the search before the limit
+            steps.append(step)
+        assert taken == max(steps)
+
+
+def test_fewer_translations_than_wanted():
+    (found,), _ = run(language(6), [1], beam_size=11, n_best=11)
+    assert sorted(hypothesis.ids for hypothesis in found) == [[], [0], [1], [2], [3]]
 
 
 def test_beam_of_one_equals_greedy_search():
@@ -168,7 +206,8 @@ def test_beam_of_one_equals_greedy_search():
 
 
 @pytest.mark.parametrize("size", [3, 31, 331])
-def test_top_k_is_a_stable_sort(random, size):
+def test_top_k_is_a_stable_sort(size):
+    random = np.random.default_rng(0)
     values = random.integers(0, size, (5, size)).astype("float32")
     values[1:3] = random.normal(size=(2, size))
     best, index = top_k(values, 3)

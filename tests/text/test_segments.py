@@ -3,6 +3,8 @@ import time
 
 import pytest
 
+from transformer_tf.errors import DataError
+from transformer_tf.text.placeholders import Placeholders
 from transformer_tf.text.segments import (
     Segment,
     is_all_caps,
@@ -11,6 +13,25 @@ from transformer_tf.text.segments import (
     split_sentences,
     split_text,
 )
+
+HOSTILE = [
+    *(
+        "a",
+        "a ",
+        "Mr. ",
+        "! ? ",
+        "12.50 ",
+        "$45.90 and ",
+        "Ab ",
+        "Ab-",
+        "1",
+        "1,",
+        "1:",
+        "#",
+        "😀 ",
+    ),
+    *("木", "x\u0301", "c/", "a, ", "Hi. ", "ש", "I see Giorgos Papadopoulos. "),
+]
 
 
 class WordTokenizer:
@@ -188,7 +209,35 @@ def test_splitting_takes_linear_time():
         text = " ".join(["word"] * count)
         parts = split_text(text, fits)
         assert " ".join(parts) == text
-        assert asked < 15 * count
+        assert asked < 7 * count
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_text_of_100_000_characters_is_cut_in_linear_time(monkeypatch, unit):
+    """Each character is tokenized and searched for values a bounded number of times."""
+    placeholders = Placeholders(
+        "en", "de", frozenset(["see"]), frozenset("abcdeimnorstu1234567890. ")
+    )
+    tokenizer, read, mask = CharacterTokenizer(), 0, Placeholders.mask
+
+    def counted(self, text, *arguments):
+        nonlocal read
+        read += len(text) + 20  # 20 characters' time for a call
+        return mask(self, text, *arguments)
+
+    monkeypatch.setattr(Placeholders, "mask", counted)
+    for count in (2_000, 8_000):
+        read, text = 0, unit * (count // len(unit))
+        segments = read_segments(text, tokenizer, 60, placeholders=placeholders)
+        assert "".join(s.unmasked for s in segments).replace(" ", "") == text.replace(" ", "")
+        assert read < 25 * count
+
+
+def test_a_longer_text_is_refused():
+    tokenizer = WordTokenizer()
+    assert read_segments("." * 100_000, tokenizer)
+    with pytest.raises(DataError, match="100001 characters; at most 100000"):
+        read_segments("." * 100_001, tokenizer)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,27 @@ def test_a_block_ends_when_no_line_comes_and_before_an_error():
     assert list(blocks(["one", "two"], 2)) == [["one", "two"]]
 
 
+def test_a_block_is_about_a_second_of_work(monkeypatch):
+    clock = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: clock)
+    sizes = []
+    for block in blocks(map(str, range(2000)), 512):
+        sizes.append(len(block))
+        clock += len(block) / (1000 if sum(sizes) < 1000 else 60)  # lines in a second
+    assert sizes[:6] == [16, 32, 64, 128, 256, 512]
+    assert sizes[6:8] == [512 // 2, 512 // 4]
+    assert max(sizes[8:]) <= 64
+    assert sum(sizes) == 2000
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_long_line_is_refused(end):
+    content = b"\xef\xbb\xbf" + f"{'😀' * 7}{end}".encode()
+    assert list(iterate_lines(io.BytesIO(content), "x", 7)) == ["😀" * 7]
+    with pytest.raises(DataError, match="x: line 1 has more than 6 characters"):
+        list(iterate_lines(io.BytesIO(content), "x", 6))
+
+
 def test_a_writer_replaces_a_file(tmp_path):
     path = tmp_path / "out"
     path.write_bytes(b"an older line, longer than the others\n")

@@ -40,6 +40,10 @@ def parse_arguments() -> argparse.Namespace:
         "--single-file", action="store_true", help="for web: write one HTML file, not a folder"
     )
     parser.add_argument(
+        "--url",
+        help="for web: the address that the folder will have; link previews then show a picture",
+    )
+    parser.add_argument(
         "--quantization",
         choices=FORMATS["ctranslate2"],
         help="type of the stored weights; by default int8 for web, else float32",
@@ -57,6 +61,8 @@ def parse_arguments() -> argparse.Namespace:
         parser.error(f"--format {arguments.format} takes {allowed}")
     if arguments.format != "web" and arguments.single_file:
         parser.error("--single-file is for --format web")
+    if arguments.format != "web" and arguments.url is not None:
+        parser.error("--url is for --format web")
     if arguments.format != "web" and len(arguments.checkpoint or ()) > 1:
         parser.error("only --format web takes several checkpoints")
     if arguments.format != "checkpoint" and arguments.overrides:
@@ -90,7 +96,7 @@ def main() -> None:
         from transformer_tf.export.web.site import Quantization, export_web
 
         quantization: Quantization = arguments.quantization or "int8"
-        export_web(folders, arguments.output, quantization, arguments.single_file)
+        export_web(folders, arguments.output, quantization, arguments.single_file, arguments.url)
     else:
         from transformer_tf.export.ctranslate2 import export_ctranslate2
 

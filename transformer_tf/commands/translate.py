@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PAGE = ".html"
 PLOT_OPTIONS = ("kind", "layer", "head", "words", "numbers")  # as in `Attention.plot`
 MAX_PAGE_SENTENCES = 200
-LINES_AT_A_TIME = 512
+MAX_BLOCK = 512  # lines that are translated at once
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -54,7 +54,7 @@ def parse_arguments() -> argparse.Namespace:
         "--output",
         type=Path,
         metavar="FILE",
-        help=f"write to a file instead of standard output, {LINES_AT_A_TIME} lines at a time",
+        help="write to a file instead of standard output, about every second",
     )
     parser.add_argument(
         "--resume",
@@ -170,8 +170,9 @@ def check_files(arguments: argparse.Namespace) -> int | None:
         The number of lines of --input; None if it is a pipe, which can only be read once.
 
     Raises:
-        DataError: If a text is not UTF-8, or a file cannot be read or written.
+        DataError: If a text is not UTF-8 or a line too long, or a file cannot be read or written.
     """
+    from transformer_tf.text.segments import MAX_CHARACTERS
     from transformer_tf.utils.lines import count_complete_lines, count_lines, split_lines
 
     if arguments.sentence is not None:
@@ -179,7 +180,7 @@ def check_files(arguments: argparse.Namespace) -> int | None:
         split_lines(arguments.sentence.encode("utf-8", "surrogateescape"), "the sentence")
     source, output = arguments.input, arguments.output
     is_pipe = source and source.exists() and not source.is_file() and not source.is_dir()
-    number_of_lines = count_lines(source) if source and not is_pipe else None
+    number_of_lines = count_lines(source, MAX_CHARACTERS) if source and not is_pipe else None
     for path in filter(None, (output, arguments.attention)):
         if not path.parent.is_dir():
             raise DataError(f"Cannot write {path}: its folder does not exist")
@@ -206,21 +207,23 @@ def load(arguments: argparse.Namespace) -> Translator:
 def read_blocks(arguments: argparse.Namespace) -> Iterator[list[str]]:
     """Yields the sentences in blocks; each block is translated and written before the next."""
     from transformer_tf.commands.prompt import prompt
+    from transformer_tf.text.segments import MAX_CHARACTERS
     from transformer_tf.utils.lines import blocks, iterate_lines
 
     if arguments.sentence is not None:
         yield [arguments.sentence]
     elif arguments.input:
         with arguments.input.open("rb") as file:
-            lines = iterate_lines(file, str(arguments.input))
-            yield from blocks(itertools.islice(lines, arguments.done, None), LINES_AT_A_TIME)
+            lines = iterate_lines(file, str(arguments.input), MAX_CHARACTERS)
+            yield from blocks(itertools.islice(lines, arguments.done, None), MAX_BLOCK)
     elif sys.stdin.isatty():
         yield from ([sentence] for sentence in prompt())
     else:
         stream: IO[bytes] = sys.stdin.buffer
         with contextlib.suppress(OSError):  # at exit, Python waits for readers of `sys.stdin`
             stream = open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: SIM115
-        yield from blocks(iterate_lines(stream, "standard input"), LINES_AT_A_TIME)
+        lines = iterate_lines(stream, "standard input", MAX_CHARACTERS)
+        yield from blocks(lines, MAX_BLOCK)
 
 
 def translate_all(

@@ -1,1 +1,1 @@
-"""Greedy search, sampling and beam search, and the engines that run them."""
+"""Greedy search and beam search, and the engines that run them."""

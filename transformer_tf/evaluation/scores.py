@@ -95,7 +95,7 @@ def score_all(
                 details = json.loads(result.format(width=4, signature=signature, is_json=True))
                 interval = details.get("confidence_var", 0.0)  # absent if every sample scores 0
         except TypeError:
-            # sacreBLEU fails if only some samples have a BLEU of exactly 0. The sentences are then
+            # sacreBLEU fails if only some samples have a score of exactly 0. The sentences are then
             # too few for a meaningful interval.
             metric = _metrics(lowercase)[name]
             result = metric.corpus_score(translations, [references])

@@ -67,8 +67,7 @@ def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterat
     try:
         yield partial
         if fill:
-            for path in list(partial.iterdir()):
-                path.rename(place / path.name)
+            _move_files(partial, place)
         else:
             partial.rename(place)
     except errors as error:
@@ -76,3 +75,16 @@ def new_folder(output: Path, others: tuple[type[Exception], ...] = ()) -> Iterat
         raise CheckpointError(f"Cannot write {output}: {reason}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _move_files(folder: Path, place: Path) -> None:
+    """Moves what is in a folder to another one, all or nothing."""
+    names = sorted(path.name for path in folder.iterdir())
+    try:
+        for name in names:
+            (folder / name).rename(place / name)
+    except BaseException:
+        for name in names:
+            with contextlib.suppress(OSError):  # it was not moved
+                os.rename(place / name, folder / name)
+        raise

@@ -36,7 +36,10 @@ WEIGHT_COLORS = LinearSegmentedColormap.from_list(
         *("#617caa", "#47659a", "#2d4f8a", "#12387a"),
     ],
 )
-matplotlib.colormaps.register(WEIGHT_COLORS, force=True)
+# From `--accent`, for -1, over `--paper` to `--ink`.
+SIGN_COLORS = LinearSegmentedColormap.from_list("signs", ["#b4530a", "#f1f3f7", "#12387a"])
+for _colors in (WEIGHT_COLORS, SIGN_COLORS):
+    matplotlib.colormaps.register(_colors, force=True)
 
 # matplotlib draws each character with the first of these families that has it.
 FONT_FAMILIES = (

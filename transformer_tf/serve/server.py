@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from transformer_tf.errors import one_line
+from transformer_tf.errors import DataError, one_line
 from transformer_tf.serve.api import Api, Fields, RequestError
 from transformer_tf.translator import Translator
 
@@ -160,6 +160,8 @@ class Handler(BaseHTTPRequestHandler):
             yield
         except RequestError as error:
             self._send_json({"error": str(error)}, error.status)
+        except DataError as error:  # a line is too long
+            self._send_json({"error": str(error)}, HTTPStatus.BAD_REQUEST)
         except OSError:
             raise
         except Exception as error:  # for example, a tokenizer that the page does not support

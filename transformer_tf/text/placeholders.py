@@ -222,15 +222,16 @@ class Placeholders:
         """The convention of the target language."""
         return Convention.of(self.target_language)
 
-    def mask(self, text: str) -> tuple[str, tuple[Value, ...]]:
+    def mask(self, text: str, most: int = MAX_VALUES) -> tuple[str, tuple[Value, ...]]:
         """Replaces the values of a source text with placeholders.
 
         Args:
             text: A normalized text.
+            most: Maximum number of placeholders.
 
         Returns:
-            The text as the model reads it, and the value of each placeholder, in order. Values
-            after the first `MAX_VALUES` stay.
+            The text as the model reads it, and the value of each placeholder, in order. Further
+            values stay.
         """
         text = self._plain(text)
         edits: list[tuple[int, int, str]] = []
@@ -238,17 +239,12 @@ class Placeholders:
         for found in self.find(text):
             carrier = self._carrier(self.source, found)
             if "{}" in carrier:
-                if len(values) == MAX_VALUES:
+                if len(values) == most:
                     continue
                 carrier = carrier.replace("{}", SLOTS[len(values)])
                 values.append(self._value(found))
             edits.append((found.begin, found.end, carrier))
         return _replace(text, edits), tuple(values)
-
-    def fits(self, text: str) -> bool:
-        """Whether a text has at most `MAX_VALUES` values that placeholders stand for."""
-        carriers = [self._carrier(self.source, found) for found in self.find(self._plain(text))]
-        return sum("{}" in carrier for carrier in carriers) <= MAX_VALUES
 
     def glue(self, text: str) -> str:
         """Replaces the spaces inside values with no-break spaces, so that no value is cut."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from transformer_tf.errors import DataError
 from transformer_tf.text.normalization import normalize_text
-from transformer_tf.text.placeholders import GLUE, Placeholders, Value, find_value
+from transformer_tf.text.placeholders import GLUE, MAX_VALUES, Placeholders, Value, find_value
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 MIN_CAPITAL_WORDS = 3
+MAX_CHARACTERS = 100_000  # of a text; cutting it into segments takes a second or two
 
 # A mark that may end a sentence, with the closing quotes and brackets after it. A match begins with
 # the first of several marks: a search from each of them would take quadratic time.
@@ -33,6 +36,7 @@ _ABBREVIATIONS = frozenset(
 _LAST_WORDS = frozenset(("a.m", "p.m", "etc", "usw"))  # they end a sentence before a capital
 _BEFORE_NUMBERS = frozenset(("no", "nos", "fig", "vol"))  # abbreviations only before a number
 _QUOTES = "\"'“”‘’„«»(["
+_FIRST_GUESS = 32  # words or characters of a part
 _CLAUSE_MARKS = (",", ";", ":", "–", "—", "，", "、", "；", "：")
 
 
@@ -138,16 +142,30 @@ def read_segments(
 
     Returns:
         The segments in order; none for an empty text.
-    """
 
-    def mask(part: str) -> tuple[str, tuple[Value, ...]]:
-        return placeholders.mask(part) if placeholders else (part, ())
+    Raises:
+        DataError: If the text has more than 100 000 characters.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise DataError(
+            f"A text has {len(text)} characters; at most {MAX_CHARACTERS} are translated at once: "
+            "split it into several texts"
+        )
+
+    @functools.cache
+    def read(part: str) -> tuple[str, tuple[Value, ...], list[int], bool]:
+        """Returns a part with placeholders, their values, its ids, and whether it has too many."""
+        masked, values = placeholders.mask(part, MAX_VALUES + 1) if placeholders else (part, ())
+        too_many = len(values) > MAX_VALUES
+        if placeholders and too_many:
+            masked, values = placeholders.mask(part)
+        return masked, values, tokenizer.encode_sentence(masked), too_many
 
     def fits(part: str) -> bool:
-        if placeholders and " " in part and not placeholders.fits(part.replace(GLUE, " ")):
+        *_, ids, too_many = read(part.replace(GLUE, " "))
+        if too_many and " " in part:
             return False
-        masked, _ = mask(part.replace(GLUE, " "))
-        return max_length is None or len(tokenizer.encode(masked)) <= max_length
+        return max_length is None or len(ids) <= max_length + 2
 
     text = normalize_text(text)
     all_caps = is_all_caps(text)
@@ -159,8 +177,7 @@ def read_segments(
     for part, first_word in zip(parts, _first_words(text, parts), strict=True):
         if all_caps:
             part = part[:1].upper() + part[1:]
-        masked, values = mask(part)
-        ids = tokenizer.encode_sentence(masked)
+        masked, values, ids, _ = read(part)
         if max_length is not None and len(ids) > max_length + 2:
             # `split_text` does not cut a character: keep those of its bytes that fit.
             ids = [*ids[: max_length + 1], ids[-1]]
@@ -240,7 +257,7 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = False) 
     """
     if not text:
         return []
-    if fits(text) and not sentences:
+    if not sentences and fits(text):
         return [text]
     parts: list[str] = []
     for sentence in split_sentences(text):
@@ -251,29 +268,38 @@ def split_text(text: str, fits: Callable[[str], bool], sentences: bool = False) 
 
 
 def _cut(units: list[str], glue: str, fits: Callable[[str], bool]) -> list[str]:
-    """Joins units into the longest parts that fit, of at least one unit each."""
-    parts = []
-    while units:
-        end = _longest(units, glue, fits)
-        parts.append(glue.join(units[:end]))
-        units = units[end:]
+    """Joins units into the longest parts that fit, of at least one unit each.
+
+    A part ends at the end of a clause, unless that makes it short.
+    """
+    parts, begin, size = [], 0, _FIRST_GUESS
+
+    def few_fit(count: int) -> bool:
+        return fits(glue.join(units[begin : begin + count]))
+
+    while begin < len(units):
+        size = _largest(few_fit, size, len(units) - begin)
+        end = begin + size
+        if end < len(units):
+            ends = range(end, begin + size // 3, -1)
+            end = next((n for n in ends if units[n - 1].endswith(_CLAUSE_MARKS)), end)
+        parts.append(glue.join(units[begin:end]))
+        begin = end
     return parts
 
 
-def _longest(units: list[str], glue: str, fits: Callable[[str], bool]) -> int:
-    """Returns the number of units of the next part: up to a clause's end, unless that is short."""
-    low, high = 1, 2  # `low` units fit, `high` units may not
-    while high <= len(units) and fits(glue.join(units[:high])):
-        low, high = high, 2 * high
-    high = min(high, len(units) + 1)
+def _largest(fits: Callable[[int], bool], guess: int, most: int) -> int:
+    """Returns the largest number that fits, of 1 to `most`, in steps that double from a guess."""
+    low, high, step = min(guess, most), most + 1, 1  # `low` fits at last, `high` does not
+    while low > 1 and not fits(low):
+        low, high, step = max(1, low - step), low, 2 * step
+    step = 1
+    while low + step < high and fits(low + step):
+        low, step = low + step, 2 * step
+    high = min(high, low + step)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fits(glue.join(units[:middle])) else (low, middle)
-    if low == len(units):
-        return low
-    for end in range(low, low // 3, -1):
-        if units[end - 1].endswith(_CLAUSE_MARKS):
-            return end
+        low, high = (middle, high) if fits(middle) else (low, middle)
     return low
 
 

@@ -7,6 +7,7 @@ import io
 import queue
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -15,21 +16,30 @@ from transformer_tf.errors import DataError
 from transformer_tf.utils.files import atomic_write
 
 PATIENCE = 0.05  # seconds without a further line until a block is complete
+FIRST_BLOCK = 16
 
 
-def iterate_lines(file: IO[bytes], name: str) -> Iterator[str]:
+def iterate_lines(file: IO[bytes], name: str, longest: int | None = None) -> Iterator[str]:
     r"""Yields the lines of a UTF-8 file, without line ends (`\n` or `\r\n`) or byte order mark.
 
     Args:
         file: The open file.
         name: The name of the file for error messages.
+        longest: Maximum number of characters of a line; None for no limit.
 
     Raises:
-        DataError: One line that names the line that is not UTF-8.
+        DataError: One line that names the line that is not UTF-8 or too long.
     """
-    for number, line in enumerate(file, start=1):
+    # A character has at most 4 bytes, so a line that is not read to its end is too long.
+    size = -1 if longest is None else 4 * (longest + 3)
+    for number, line in enumerate(iter(lambda: file.readline(size), b""), start=1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
+        if longest and len(line.decode("utf-8", "ignore").rstrip("\r\n")) > longest:
+            raise DataError(
+                f"{name}: line {number} has more than {longest} characters: split it into several "
+                "lines"
+            )
         try:
             yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:
@@ -39,26 +49,27 @@ def iterate_lines(file: IO[bytes], name: str) -> Iterator[str]:
             ) from error
 
 
-def count_lines(path: Path) -> int:
+def count_lines(path: Path, longest: int | None = None) -> int:
     """Counts the lines of a UTF-8 file.
 
     Raises:
-        DataError: If it is missing or not UTF-8.
+        DataError: If it is missing or not UTF-8, or if a line is longer than `longest`.
     """
     try:
         with path.open("rb") as file:
-            return sum(1 for _ in iterate_lines(file, str(path)))
+            return sum(1 for _ in iterate_lines(file, str(path), longest))
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror}") from error
 
 
-def blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Yields lines in blocks of at most `size`.
+def blocks(lines: Iterable[str], most: int) -> Iterator[list[str]]:
+    """Yields lines in blocks of at most `most`, each for about a second of work.
 
     A block ends early if no line comes for a while, as from a slow program in a pipe. An error of
     `lines` is raised after the lines before it.
     """
-    arrived: queue.Queue[str | Exception | None] = queue.Queue(size)
+    arrived: queue.Queue[str | Exception | None] = queue.Queue(most)
+    size = min(FIRST_BLOCK, most)
 
     def read() -> None:
         try:
@@ -80,7 +91,13 @@ def blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
             except queue.Empty:
                 break
         if block:
+            began = time.monotonic()
             yield block
+            seconds = time.monotonic() - began  # that the caller has worked
+            if seconds > 1:
+                size = max(size // 2, 1)
+            elif seconds < 0.5 and len(block) == size:
+                size = min(2 * size, most)
         if item is None:
             return
         if isinstance(item, Exception):
