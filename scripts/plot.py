@@ -10,7 +10,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from transformer_tf.commands import new_parser
-from transformer_tf.plots.style import WEIGHT_COLORS, figure_style, new_figure, save_figure
+from transformer_tf.plots.style import (
+    SIGN_COLORS,
+    WEIGHT_COLORS,
+    figure_style,
+    new_figure,
+    save_figure,
+)
 from transformer_tf.utils.files import FILE_SUFFIXES
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 from transformer_tf.utils.tables import grouped
@@ -81,7 +87,9 @@ def plot_positional_encoding(encoding: np.ndarray) -> Figure:
     with figure_style():
         figure = new_figure(11, 4.5)
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-        image = left.imshow(encoding, cmap="RdBu", vmin=-1, vmax=1, aspect="auto", origin="lower")
+        image = left.imshow(
+            encoding, cmap=SIGN_COLORS, vmin=-1, vmax=1, aspect="auto", origin="lower"
+        )
         left.set(title="Positional encoding", xlabel="dimension", ylabel="position")
         figure.colorbar(image, ax=left, label="value", pad=0.02).outline.set_visible(False)
         image = right.imshow(

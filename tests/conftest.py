@@ -16,7 +16,8 @@ SOURCE_VOCAB, TARGET_VOCAB = 13, 11
 def pytest_configure(config):
     """Imports Keras, but not in the process that only starts the workers of pytest-xdist."""
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
-        import_keras_quietly()
+        # mutmut forks after this import, which must not have started TensorFlow's threads.
+        import_keras_quietly(compute="MUTANT_UNDER_TEST" not in os.environ)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -29,7 +29,8 @@ def to_numpy(model, folder):
     """The same model without Keras, by way of a file."""
     model.save_weights(folder / "model.weights.h5")
     weights = read_weights(folder / "model.weights.h5", weight_shapes(**model.get_config()))
-    return NumpyTransformer(weights, model.num_heads, model.pre_norm, model.pad_id)
+    padding = {"pad_id": model.pad_id} if model.pad_id else {}  # by default 0
+    return NumpyTransformer(weights, model.num_heads, model.pre_norm, **padding)
 
 
 @pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS)
@@ -72,6 +73,7 @@ def test_steps_with_a_cache_equal_one_pass(models, padded):
         logits, self_scores, cross_scores = model.decode(
             target[:, now], table[now], cross_cache, None, model.padding_mask(source), cache, index
         )
+        assert logits.dtype == np.float32
         np.testing.assert_allclose(logits, expected[:, now], atol=1e-5)
         for found, whole in zip(self_scores, scores["decoder"], strict=True):
             np.testing.assert_allclose(found, whole[:, :, now, : index + 1], atol=1e-5)
@@ -79,8 +81,18 @@ def test_steps_with_a_cache_equal_one_pass(models, padded):
             np.testing.assert_allclose(found, whole[:, :, now], atol=1e-5)
 
 
+def test_another_padding_id(padded, tmp_path):
+    model = make_model(pad_id=10)
+    inputs = {name: np.where(ids == 0, 10, ids.clip(max=9)) for name, ids in padded.items()}
+    found, _ = to_numpy(model, tmp_path)(**inputs)
+    np.testing.assert_allclose(found, model(inputs), atol=1e-5)
+    longer = {**inputs, "source": np.pad(inputs["source"], ((0, 0), (0, 3)), constant_values=10)}
+    np.testing.assert_allclose(model(longer), found, atol=1e-5)
+
+
 def test_a_product_in_strips_is_the_product(random):
     x, kernel = random.normal(size=(3, 101)), random.normal(size=(101, 7919))
     x, kernel = x.astype("float32"), kernel.astype("float32")
     assert x.size * kernel.shape[1] > 2 * SMALL_PRODUCT
+    assert product(x, kernel).dtype == np.float32
     np.testing.assert_allclose(product(x, kernel), x @ kernel, atol=1e-4)

@@ -3,7 +3,14 @@ import numpy as np
 import pytest
 
 from tests.conftest import BATCH, SOURCE_LEN, SOURCE_VOCAB, TARGET_LEN, TARGET_VOCAB, make_model
-from transformer_tf.layers import padding_mask
+from transformer_tf.layers import (
+    Decoder,
+    DecoderLayer,
+    Encoder,
+    EncoderLayer,
+    PositionalEmbedding,
+    padding_mask,
+)
 from transformer_tf.transformer import Transformer
 
 VARIANTS = [
@@ -13,6 +20,7 @@ VARIANTS = [
     {"tie_embeddings": "all", "source_vocab_size": TARGET_VOCAB},
     {"position": "learned", "max_length": 40},
     {"num_decoder_layers": 3},
+    {"pad_id": 12},
 ]
 
 
@@ -66,6 +74,7 @@ def test_shapes_and_scores(model, inputs):
     above = np.triu(np.ones((TARGET_LEN, TARGET_LEN), bool), 1)
     assert (np.asarray(scores["decoder"][0])[:, :, above] == 0).all()
     np.testing.assert_array_equal(model(inputs), logits)
+    np.testing.assert_array_equal(model.project(model.hidden(inputs)), logits)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +147,7 @@ def test_steps_equal_one_pass(changes, grows, inputs):
     """One token at a time, with cached keys and values."""
     model = make_model(**changes)
     inputs["source"] = np.minimum(inputs["source"], model.source_vocab_size - 1)
+    inputs["source"][1, 4:] = model.pad_id
     logits = model(inputs)
     cross_cache = model.encode_for_search(inputs["source"])
     table = np.asarray(model.target_embedding.position_table(TARGET_LEN))
@@ -183,13 +193,76 @@ def test_dropout_only_in_training(model, inputs):
     assert np.abs(first - second).max() > 1e-3
 
 
+@pytest.mark.parametrize("name", ["__call__", "hidden"])
+def test_training_reaches_each_dropout(inputs, name, monkeypatch):
+    dropout, seen = keras.layers.Dropout.call, []
+
+    def call(self, inputs, training=False):
+        seen.append(training)
+        return dropout(self, inputs, training)
+
+    monkeypatch.setattr(keras.layers.Dropout, "call", call)
+    run = getattr(make_model(), name)
+    run(inputs, training=True)
+    # Of the embeddings, and of the sub-layers of two layers, in the encoder and the decoder.
+    assert seen == [True] * (1 + 2 * 2 + 1 + 2 * 3)
+    seen.clear()
+    run(inputs)
+    assert not any(seen)
+
+
+def all_layers(layer):
+    """A layer and all layers inside."""
+    yield layer
+    for value in vars(layer).values():
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, keras.Layer):
+                yield from all_layers(part)
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_layers_are_named_as_their_attributes(pre_norm):
+    model = make_model(pre_norm=pre_norm)
+    for layer in all_layers(model):
+        for name, part in vars(layer).items():
+            if isinstance(part, keras.Layer) and not isinstance(part, keras.layers.Dropout):
+                assert part.name == name
+    assert [layer.name for layer in model.encoder.layers] == ["layer_1", "layer_2"]
+    assert [layer.name for layer in model.decoder.layers] == ["layer_1", "layer_2"]
+
+
+def test_the_defaults_are_the_papers():
+    sizes = {"num_layers": 2, "d_model": 6, "num_heads": 3, "d_ff": 17}
+    vocabularies = {"source_vocab_size": 13, "target_vocab_size": 11}
+    config = Transformer(**sizes, **vocabularies).get_config()
+    assert {name: config[name] for name in list(config)[-7:]} == {
+        "target_vocab_size": 11,
+        "dropout_rate": 0.1,
+        "pre_norm": False,
+        "tie_embeddings": "none",
+        "position": "sinusoidal",
+        "max_length": 512,
+        "pad_id": 0,
+    }
+    assert config["num_decoder_layers"] == 2
+    for kind in (Encoder, Decoder, EncoderLayer, DecoderLayer):
+        layer = kind(**dict(list(sizes.items())[kind in (EncoderLayer, DecoderLayer) :]))
+        assert (layer.dropout_rate, layer.pre_norm) == (0.1, False)
+    embedding = PositionalEmbedding(11, 6)
+    assert (embedding.position, embedding.max_length) == ("sinusoidal", 512)
+
+
 @pytest.mark.parametrize("precision", ["mixed_float16", "mixed_bfloat16"])
 def test_mixed_precision(inputs, precision):
-    exact = make_model()
-    mixed = make_model(dtype=precision)
+    exact = make_model(pre_norm=True)
+    mixed = make_model(pre_norm=True, dtype=precision)
     mixed.set_weights(exact.get_weights())
     assert {str(v.dtype) for v in mixed.trainable_variables} == {"float32"}
-    assert mixed.encoder.layers[0].self_attention.compute_dtype == precision.split("_")[1]
+    assert {layer.compute_dtype for layer in all_layers(mixed)} == {precision.split("_")[1]}
+    tied = make_model(tie_embeddings="target", dtype=precision)
+    assert keras.backend.standardize_dtype(tied(inputs).dtype) == "float32"
+    (cache, _) = mixed.decoder.new_cache(2, 5)
+    assert keras.backend.standardize_dtype(cache["key"].dtype) == mixed.compute_dtype
     inputs["source"][1, 4:] = 0
     logits, scores = mixed(inputs, return_attention_scores=True)
     assert keras.backend.standardize_dtype(logits.dtype) == "float32"
@@ -198,6 +271,14 @@ def test_mixed_precision(inputs, precision):
     assert (np.asarray(scores["cross"][0])[1, :, :, 4:] == 0).all()
     tolerance = 0.02 if precision == "mixed_float16" else 0.15
     np.testing.assert_allclose(logits, exact(inputs), atol=tolerance, rtol=tolerance)
+
+
+def test_the_smallest_model(inputs):
+    sizes = "num_layers", "num_decoder_layers", "d_model", "num_heads", "d_ff", "max_length"
+    model = make_model(**dict.fromkeys(sizes, 1))
+    assert model(inputs).shape == (BATCH, TARGET_LEN, TARGET_VOCAB)
+    assert model.source_embedding.max_length == 1
+    assert len(make_model(num_decoder_layers=3).decoder.layers) == 3
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,13 @@ from PIL import Image
 
 from tools.browser import open_chromium
 from transformer_tf.catalog import find_checkpoint
+from transformer_tf.export.web.site import FILES, PREVIEW_FILE, PREVIEW_SIZE
 from transformer_tf.utils.startup import import_keras_quietly, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCE = "My sister wants to buy a new car today."
 SCREEN = (1366, 768)
+PREVIEW = FILES / "page" / PREVIEW_FILE  # what link previews show
 COLORS = 256  # of a palette, which makes a file a third as large
 
 
@@ -31,9 +33,10 @@ def main() -> None:
     folder = find_checkpoint(arguments.checkpoint)
     arguments.output.mkdir(parents=True, exist_ok=True)
     draw_heat_maps(folder, arguments.output)
-    picture_page(folder, arguments.output / "web.png")
-    for name in ("cross.png", "sheet.png", "web.png"):
-        path = arguments.output / name
+    picture_page(folder, SCREEN, arguments.output / "web.png")
+    picture_page(folder, PREVIEW_SIZE, PREVIEW)
+    names = ("cross.png", "sheet.png", "web.png")
+    for path in (*(arguments.output / name for name in names), PREVIEW):
         with Image.open(path) as picture:
             smaller = picture.convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE)
         smaller.save(path, optimize=True)
@@ -49,11 +52,11 @@ def draw_heat_maps(folder: Path, output: Path) -> None:
     save_figure(attention.plot(layer="all"), output / "sheet.png")
 
 
-def picture_page(folder: Path, path: Path) -> None:
-    """Takes the first screen of the exported web page."""
+def picture_page(folder: Path, size: tuple[int, int], path: Path) -> None:
+    """Takes the first screen of the exported web page, in pixels."""
     from transformer_tf.export.web.site import export_web
 
-    width, height = SCREEN
+    width, height = size
     with tempfile.TemporaryDirectory() as name, open_chromium() as browser:
         file = Path(name) / "page.html"
         export_web([folder], file, single_file=True)

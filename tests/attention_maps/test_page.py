@@ -175,7 +175,7 @@ def test_tokens_light_up_by_what_the_decoder_has_read(open_page):
     page = open_page([make_attention("decoder", scores, TARGET, READ)])
     chips = page.locator("#target-tokens .chip")
     chips.nth(3).hover()
-    assert status(page).startswith("After “wachsen”, choosing the next token (it will be “.”), ")
+    assert status(page).startswith("After “wachsen”, choosing the next piece (it will be “.”), ")
     weights = chips.evaluate_all(
         "all => all.map((e) => Number(e.style.getPropertyValue('--weight')))"
     )
@@ -193,7 +193,7 @@ def test_layers_heads_and_kinds_are_chosen(open_page):
     weight = sentence.scores["cross"][0, 1, 1, 2]
     assert told(page) == pytest.approx(weight, abs=STEP)
     page.click("[data-kind='encoder']")
-    assert page.text_content("#what").startswith("Each English token (row)")
+    assert page.text_content("#what").startswith("The sentence is read: each of its words (row)")
     assert page.locator("#map tbody td").count() == len(SOURCE) ** 2
 
 
@@ -236,7 +236,7 @@ def test_the_keyboard_alone_is_enough(open_page):
     page.keyboard.press("ArrowLeft")  # beyond the first column: the whole row
     page.keyboard.press("ArrowUp")  # not beyond both
     assert lit(page) == ["<start> ▸ Gär"]
-    assert status(page).startswith("At the start, choosing the next sub-word ")
+    assert status(page).startswith("At the start, choosing the next piece ")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     assert lit(page) == ["<start>"]

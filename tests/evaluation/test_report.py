@@ -63,6 +63,17 @@ def test_all_metrics_with_their_intervals():
     assert {metric.interval for metric in perfect} == {None}
 
 
+def test_an_interval_needs_enough_sentences():
+    with pytest.raises(ValueError, match="resamples=1"):
+        score_all(REFERENCES, REFERENCES, resamples=1)
+    # Some samples have only the second sentence, whose chrF is 0.
+    said = [REFERENCES[0], "xyz"]
+    found, plain = (score_all(said, REFERENCES, resamples=count)[1] for count in (50, 0))
+    assert (found.interval, found.score, found.signature) == (None, plain.score, plain.signature)
+    hopeless = score_all(["xyz"] * 30, ["a b c d e"] * 30, resamples=2)
+    assert [metric.interval for metric in hopeless] == [0, 0, 0, 0]
+
+
 def test_lowercase_ignores_case():
     said = [reference.upper() for reference in REFERENCES]
     for metric in score_all(said, REFERENCES, lowercase=True, resamples=0):
@@ -70,6 +81,11 @@ def test_lowercase_ignores_case():
         assert "case:lc" in metric.signature
     assert score_all(said, REFERENCES, resamples=0)[3].score > 50
     assert score_sentences(said, REFERENCES, lowercase=True) == pytest.approx([100, 100])
+    assert max(score_sentences(said, REFERENCES)) < 50
+    sources = ["word"] * 2
+    (row,) = score_by_length(sources, said, REFERENCES, lowercase=True)
+    assert (row["BLEU"], row["chrF"]) == (pytest.approx(100), pytest.approx(100))
+    assert score_by_length(sources, said, REFERENCES)[0]["chrF"] < 50
 
 
 def test_by_length():

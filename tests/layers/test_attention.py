@@ -37,10 +37,11 @@ def test_the_articles_example_finds_the_matching_key():
     np.testing.assert_allclose(output, [[550, 5.5]], rtol=1e-5)
 
 
-def test_equal_to_the_slow_formula(random):
-    query, key = random.normal(size=(5, 3)), random.normal(size=(7, 3))
-    value = random.normal(size=(7, 2))
-    mask = random.random((5, 7)) < 0.6
+@pytest.mark.parametrize("key_len", [1, 2, 7])
+def test_equal_to_the_slow_formula(random, key_len):
+    query, key = random.normal(size=(5, 3)), random.normal(size=(key_len, 3))
+    value = random.normal(size=(key_len, 2))
+    mask = random.random((5, key_len)) < 0.6
     mask[:, 0] = True
     output, scores = scaled_dot_product_attention(
         query.astype("float32"), key.astype("float32"), value.astype("float32"), mask
@@ -87,9 +88,9 @@ def keras_twin(layer, depths):
     return twin
 
 
-@pytest.mark.parametrize("masked", [False, True])
-def test_equal_to_keras(random, masked):
-    layer = MultiHeadAttention(num_heads=3, d_model=12)
+@pytest.mark.parametrize(("masked", "num_heads"), [(False, 3), (True, 3), (True, 1)])
+def test_equal_to_keras(random, masked, num_heads):
+    layer = MultiHeadAttention(num_heads=num_heads, d_model=12)
     query = random.normal(size=(2, 5, 12)).astype("float32")
     value = random.normal(size=(2, 7, 12)).astype("float32")
     key = random.normal(size=(2, 7, 11)).astype("float32")
@@ -111,7 +112,7 @@ def test_equal_to_keras(random, masked):
     expected, expected_scores = twin(
         query, value, key=key, attention_mask=mask, return_attention_scores=True
     )
-    assert scores.shape == (2, 3, 5, 7)
+    assert scores.shape == (2, num_heads, 5, 7)
     np.testing.assert_allclose(output, expected, atol=1e-5)
     np.testing.assert_allclose(scores, expected_scores, atol=1e-6)
 

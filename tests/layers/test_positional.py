@@ -42,6 +42,8 @@ def test_odd_size():
     whole = np.asarray(positional_encoding(9, 5))
     assert whole.shape == (9, 5)
     np.testing.assert_allclose(whole[:, 4], np.sin(np.arange(9) / 10000 ** (4 / 5)), atol=1e-6)
+    length = keras.ops.convert_to_tensor(9)  # as in a graph
+    np.testing.assert_allclose(positional_encoding(length, 5), whole, atol=1e-6)
 
 
 def test_embedding_is_scaled_and_positions_are_added():
@@ -71,6 +73,16 @@ def test_learned_positions_differ_and_end():
         layer.position_table(6)
 
 
+def test_initial_scales():
+    """Scaled embeddings have a standard deviation of 1, learned positions one of 0.02."""
+    layer = PositionalEmbedding(1009, 97, position="learned", max_length=503)
+    layer.build((None, None))
+    embeddings, positions = map(np.asarray, (layer.embeddings, layer.position_embeddings))
+    assert (embeddings * 97**0.5).std() == pytest.approx(1, rel=0.02)
+    assert positions.std() == pytest.approx(0.02, rel=0.02)
+    assert np.abs([embeddings.mean(), positions.mean()]).max() < 0.001
+
+
 def test_unknown_position_is_an_error():
     with pytest.raises(ValueError, match="Received: position='rotary'"):
         PositionalEmbedding(3, 4, position="rotary")
@@ -82,3 +94,10 @@ def test_project_scores_by_the_embedding(random):
     hidden = random.normal(size=(2, 3, 4)).astype("float32")
     expected = hidden @ np.asarray(layer.embeddings).T
     np.testing.assert_allclose(layer.project(keras.ops.array(hidden)), expected, atol=1e-6)
+
+
+def test_half_precision_stays():
+    layer = PositionalEmbedding(7, 4, "learned", max_length=5, dtype="mixed_float16")
+    embedded = layer(np.ones((2, 3), "int32"))
+    for tensor in (embedded, layer.position_table(3), layer.project(embedded)):
+        assert keras.backend.standardize_dtype(tensor.dtype) == "float16"

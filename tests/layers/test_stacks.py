@@ -67,7 +67,7 @@ def test_encoder_layer_by_its_parts(random, pre_norm):
 def test_decoder_layer_by_its_parts(random, pre_norm):
     layer = DecoderLayer(**SIZES, pre_norm=pre_norm)
     x = random.normal(size=(2, 5, 6)).astype("float32")
-    encoded = random.normal(size=(2, 7, 6)).astype("float32")
+    encoded = random.normal(size=(2, 7, 11)).astype("float32")
     mask = causal_mask(5)
     cross = padding_mask(np.array([[1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0]]))
     output, self_scores, cross_scores = layer(

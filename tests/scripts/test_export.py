@@ -70,6 +70,7 @@ def test_each_format_has_its_exporter(
         (["--format", "onnx", "decoding.beam_size=2"], "decoding.beam_size=2"),
         (["--format", "onnx", "--checkpoint", "a", "--checkpoint", "b"], "checkpoints"),
         (["--format", "onnx", "--single-file"], "--single-file"),
+        (["--format", "onnx", "--url", "https://example.org/"], "--url"),
     ],
 )
 def test_wrong_usage(run, arguments, named):
@@ -87,4 +88,4 @@ def test_a_web_page_of_several_checkpoints(run, checkpoint, monkeypatch):
     both = ["--checkpoint", checkpoint, "--checkpoint", checkpoint.parent]
     status, _, _ = run("--format", "web", *both, "--output", "page.html", "--single-file")
     assert status == 0
-    assert calls == [([checkpoint, checkpoint], Path("page.html"), "int8", True)]
+    assert calls == [([checkpoint, checkpoint], Path("page.html"), "int8", True, None)]

@@ -170,11 +170,21 @@ def test_an_interrupt_loses_no_complete_line(run, checkpoint, tmp_path, monkeypa
     # Killed in the middle of a line, then resumed.
     with (tmp_path / "out.txt").open("a") as output:
         output.write("Ein Ba")
-    blocks[:] = [0, 0, 0]
+    done, blocks[:] = sum(blocks[:2]), [0, 0, 0]
     arguments = ("--checkpoint", checkpoint, "--input", "in.txt", "--output", "out.txt")
     assert run(*arguments, "--resume")[0] == 0
     assert (tmp_path / "out.txt").read_text() == "Ein Baum.\n" * 10_000
-    assert sum(blocks) == 10_000 - 2 * 512
+    assert sum(blocks) == 10_000 - done
+
+
+def test_a_line_of_more_than_100_000_characters_is_refused(run, checkpoint, tmp_path):
+    lines = "A tree.\n" + "ä" * 100_001 + "\n"
+    (tmp_path / "in.txt").write_text(lines)
+    refused = "line 2 has more than 100000 characters"
+    status, out, err = run("--checkpoint", checkpoint, "--input", "in.txt")
+    assert (status, out) == (1, "") and f"in.txt: {refused}" in err
+    status, out, err = run("--checkpoint", checkpoint, stdin=lines.encode())
+    assert (status, len(out.splitlines())) == (1, 1) and f"standard input: {refused}" in err
 
 
 def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
