@@ -10,7 +10,7 @@ data=runs/data/en-de
 
 [ -f $data/untranslated.txt ] || python -m tools.corpora en-de $data
 if [ ! -f $data/back_translated.tsv ]; then
-    python scripts/translate.py --checkpoint de-en --engine ctranslate2 \
+    python scripts/translate.py --checkpoint de-en --beam-size 1 \
         --input $data/untranslated.txt --output $data/translated.txt
     python -m tools.corpora.back_translations $data
 fi

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tools.corpora import alignments
 from tools.corpora.alignments import simplified, symmetrize
 
@@ -53,3 +55,13 @@ def test_each_training_file_gets_a_file_of_links(tmp_path, monkeypatch):
     assert (tmp_path / "a.align").read_text() == "0-0\n0-0 0-1 1-2\n"
     assert (tmp_path / "b.align").read_text() == "0-0 1-1\n"
     assert len(list(tmp_path.glob("*.align"))) == 2
+
+
+def test_what_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["alignments", str(tmp_path)])
+    with pytest.raises(FileNotFoundError, match=f"{tmp_path} has no files of training pairs"):
+        alignments.main()
+    (tmp_path / "a.tsv").write_text("Hi.\tHallo!\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="eflomal is not installed; install it with"):
+        alignments.main()

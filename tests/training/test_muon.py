@@ -28,9 +28,9 @@ def steps(random):
     weights = model.trainable_variables
     gradients = [ops.convert_to_tensor(random.normal(size=v.shape), "float32") for v in weights]
 
-    def step(optimizer):
+    def step(optimizer, scale=1.0):
         before = [ops.convert_to_numpy(variable) for variable in weights]
-        optimizer.apply(gradients, weights)
+        optimizer.apply([scale * gradient for gradient in gradients], weights)
         changes = {}
         for variable, old in zip(weights, before, strict=True):
             changes[variable.path] = ops.convert_to_numpy(variable) - old
@@ -70,3 +70,12 @@ def test_other_weights_take_steps_of_adam(steps):
     }
     for path in others:
         np.testing.assert_allclose(changes[path], adam[path], rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("compute_dtype", ["float16", "bfloat16"])
+def test_small_gradients_give_the_same_steps(steps, compute_dtype):
+    expected = steps(Muon(RATE, compute_dtype))
+    small = steps(Muon(RATE, compute_dtype), scale=1e-9)
+    matrices = [path for path in expected if "coder/" in path and expected[path].ndim == 2]
+    for path in matrices:
+        np.testing.assert_allclose(small[path], expected[path], rtol=0.05, atol=1e-4)

@@ -71,7 +71,11 @@ def symmetrize(forward: Links, reverse: Links) -> Links:
 
 
 def align(pairs: Sequence[Sequence[str]]) -> list[str]:
-    """Returns a line of links for each pair."""
+    """Returns a line of links for each pair.
+
+    Raises:
+        FileNotFoundError: If eflomal is not installed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         names = [f"{folder}/{name}" for name in ("source", "target", "forward", "reverse")]
         for side in (0, 1):
@@ -79,7 +83,12 @@ def align(pairs: Sequence[Sequence[str]]) -> list[str]:
         options = [
             part for pair in zip(("-s", "-t", "-f", "-r"), names, strict=True) for part in pair
         ]
-        subprocess.run(["eflomal-align", *options], check=True)
+        try:
+            subprocess.run(["eflomal-align", *options], check=True)
+        except FileNotFoundError as error:
+            raise FileNotFoundError(
+                "eflomal is not installed; install it with: python -m pip install eflomal"
+            ) from error
         found = [map(_parse, read_lines(Path(name))) for name in names[2:]]
         return [
             " ".join(f"{source}-{target}" for source, target in sorted(symmetrize(*both)))
@@ -101,6 +110,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     folder = parser.parse_args().folder
     paths = [path for path in sorted(folder.glob("*.tsv")) if not path.name.startswith(HELD_OUT)]
+    if not paths:
+        raise FileNotFoundError(f"{folder} has no files of training pairs")
     pairs = [[line.split("\t") for line in read_lines(path)] for path in paths]
     links = iter(align([pair for each in pairs for pair in each]))
     for path, each in zip(paths, pairs, strict=True):

@@ -5,7 +5,7 @@ python -m tools.corpora.back_translations FOLDER
 FOLDER is that of `python -m tools.corpora`, which wrote `untranslated.txt`. Its translations into
 the source language, line by line, are in `translated.txt`:
 
-python scripts/translate.py --checkpoint checkpoints/de-en --engine ctranslate2 \
+python scripts/translate.py --checkpoint de-en --beam-size 1 \
     --input FOLDER/untranslated.txt --output FOLDER/translated.txt
 
 Writes the sound pairs to `back_translated.tsv`. In `data.mix` they need a tag.

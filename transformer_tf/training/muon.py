@@ -14,8 +14,8 @@ class Muon(keras.optimizers.Muon):
 
     Args:
         learning_rate: A float or a schedule.
-        compute_dtype: The type of the matrix products, such as `"bfloat16"`, which is enough for
-            an approximation and twice as fast as `"float32"` where the processor has it.
+        compute_dtype: The type of the matrix products. `"bfloat16"` is enough for an approximation,
+            and faster than `"float32"` where the processor has it.
         clip_norm: Maximum norm of the gradient of all weights, or `None`.
     """
 
@@ -34,5 +34,6 @@ class Muon(keras.optimizers.Muon):
         self.compute_dtype = compute_dtype
 
     def zeropower_via_newtonschulz5(self, x, steps: int):
+        x = x / (ops.norm(x) + 1e-30)  # small momenta would become 0 in float16
         orthogonal = super().zeropower_via_newtonschulz5(ops.cast(x, self.compute_dtype), steps)
         return ops.cast(orthogonal, x.dtype)
