@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Trains the next English-Spanish translator: bash configs/en_es/train.sh. It starts from runs/en-de-1,
+# the first stage of configs/en_de/train.sh, which also says what it needs.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+data=runs/data/en-es
+config=configs/en_es/stage_1.yaml
+
+[ -f $data/tatoeba.tsv ] || python -m tools.corpora en-es $data
+[ -f $data/tatoeba.align ] || python -m tools.corpora.alignments $data
+[ -d runs/en-es-start ] || python -m tools.new_vocabulary runs/en-de-1 $config runs/en-es-start
+if [ -d runs/en-es-1 ]; then
+    python scripts/train.py --resume runs/en-es-1
+else
+    python scripts/train.py --config $config --name en-es-1 training.start_from=runs/en-es-start
+fi
+python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es-1 --output runs/en-es
