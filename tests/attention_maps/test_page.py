@@ -147,7 +147,8 @@ def test_pointing_at_a_word_lights_its_row_and_its_tokens(open_page):
         page.hover(place)
         assert lit(page) == ["ten ▸ wachsen"]
         assert status(page).startswith(
-            f"After “ten”, choosing the next word (it will be “wachsen”), it looks at: {label} "
+            "After “ten”, choosing the next word (it will be “wachsen”), "
+            f"the model looks at: {label} "
         )
         assert told(page) == pytest.approx(row[best], abs=STEP)
         weights = page.locator("#source-tokens .chip").evaluate_all(
@@ -206,7 +207,7 @@ def test_whole_words_without_start_and_end(open_page):
     assert texts == [*("Gardens", "grow.", "<start> ▸ Gärten", "Gärten ▸ wachsen.")]
     cell(page, 0, 0).hover()
     weight = sentence.scores["cross"][opened(page)][0:2, 1:3].sum(axis=1).mean()
-    assert "(it will be “Gärten”), it looks at “Gardens”: " in status(page)
+    assert "(it will be “Gärten”), the model looks at “Gardens”: " in status(page)
     assert told(page) == pytest.approx(weight, abs=2 * STEP)
 
 

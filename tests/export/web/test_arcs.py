@@ -62,7 +62,7 @@ def test_pointing_at_a_word_shows_its_shares(fresh_page, expected):
     )
     word(page, "source", 2).focus()
     page.keyboard.press("ArrowRight")
-    assert page.text_content("#arcs-told").startswith("“a” is looked at for: ein ")
+    assert page.text_content("#arcs-told").startswith("The model looks at “a” to say: ein ")
     page.locator("#way-cross").focus()
     assert page.locator("#arc-lines g.lit").count() == 0
 

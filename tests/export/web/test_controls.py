@@ -220,7 +220,7 @@ def test_small_maps_show_what_silencing_them_costs(fresh_page, start_engine, shi
     silent = engine("probabilities", {**request, "silenced": ["cross.3.7"]})
     loss = sum(math.log(a / b) for a, b in zip(usual, silent, strict=True)) / 9
     page.click("[data-layer='3'][data-head='7']")
-    assert page.text_content("#loss").startswith(f"Silencing it costs {loss:.3f} a word: ")
+    assert page.text_content("#loss").startswith(f"Silencing it costs {loss:.3f} nats a word: ")
     page.check("#click-silences")
     page.click("[data-layer='3'][data-head='6']")
     page.wait_for_selector("[data-layer='3'][data-head='6'].silenced")
@@ -232,7 +232,7 @@ def test_heads_are_silenced_until_the_translation_breaks(fresh_page):
     page.wait_for_selector("#notice-text mark", timeout=60_000)
     ready(page)
     assert translation(page) != said
-    assert f"Without: “{said}”" in page.text_content("#notice-text")
+    assert f"Without the changes: “{said}”" in page.text_content("#notice-text")
     assert 1 < page.locator("#heads .silenced").count() < 32
 
 

@@ -90,7 +90,7 @@ def test_german_to_english_aligns_the_word_that_was_read(fresh_page, start_engin
     assert re.search(r"looks at: Vater 0\.\d", status(page))
     page.click("[data-layer='2'][data-head='0']")
     page.hover("#map th[data-row]:has(.said:text-is('father'))")
-    assert "(it will be “father”), it looks at: " in status(page)
+    assert "(it will be “father”), the model looks at: " in status(page)
     page.click("#way-decoder")
     words = page.locator("#target-tokens .chip").all_text_contents()
     page.hover(f"#target-tokens .chip >> nth={words.index('father')}")

@@ -130,7 +130,7 @@ def test_a_map_of_many_cells_is_a_picture_and_a_small_one_has_numbers(fresh_page
     for key in ("Control+Home", "End", "ArrowDown"):
         page.keyboard.press(key)
     weight = found["scores"][begin + columns + columns - 1]
-    assert page.text_content("#status").endswith(f"it looks at “<end>”: {weight:.2f}")
+    assert page.text_content("#status").endswith(f"the model looks at “<end>”: {weight:.2f}")
     box = page.locator("#map canvas").bounding_box()
     page.mouse.move(box["x"] + 2.5 * box["width"] / columns, box["y"] + 1.5 * box["height"] / rows)
     column = page.locator("#map th.lit[data-column]")

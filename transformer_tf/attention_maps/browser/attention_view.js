@@ -134,8 +134,8 @@ export class AttentionView {
       ? localize("This head aligns words: it finds the word that was just said.")
       : localize("This head aligns words: it finds the word that comes next.");
     byId("sum").textContent = this.state.special
-      ? localize("The stronger a color, the harder the model looks; a row adds up to 1.")
-      : localize("The stronger a color, the harder the model looks; a row adds up to 1 with “elsewhere”: start and end.");
+      ? localize("The stronger a color, the more the model looks there; a row adds up to 1.")
+      : localize("The stronger a color, the more the model looks there; a row adds up to 1 with “elsewhere”: start and end.");
   }
 
   /** @param {import("./scores.js").AttentionMap} map */

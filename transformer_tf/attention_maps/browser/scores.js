@@ -39,7 +39,7 @@ export const KINDS = {
     axes: () => ({
       rows: localize("just said ▸ next"), columns: localize("said so far, looked at"),
     }),
-    what: () => localize("Before each new word, the translation so far is read again. A row is one such moment: the word just said ▸ the word that comes next. The word just said looks at itself and at those before it (columns). Hatched words come later."),
+    what: () => localize("Before each new word, the translation so far is read again. A row is one such moment: the word just said ▸ the word that comes next. The word just said looks at itself and at those before it (columns). Words that come later are hatched: it cannot look at them."),
   },
   cross: {
     title: () => localize("Cross-attention"), rows: "target", columns: "source", ahead: 0,

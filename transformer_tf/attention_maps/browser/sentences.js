@@ -29,7 +29,7 @@ export function describeRow(row, keys, weights, rest) {
   const list = rest < SMALLEST ? listed
     : localize("{list}; elsewhere, at start and end: {rest}", { list: listed, rest: decimal(rest, 2) });
   return "read" in row
-    ? localize("{moment}, choosing {next} (it will be “{said}”), it looks at: {list}", { ...standing(row), list })
+    ? localize("{moment}, choosing {next} (it will be “{said}”), the model looks at: {list}", { ...standing(row), list })
     : localize("“{word}” looks at: {list}", { word: row.label, list });
 }
 
@@ -58,7 +58,7 @@ export function describeCell(kind, row, key) {
   }
   const where = standing(row);
   if (kind === "cross") {
-    return localize("{moment}, choosing {next} (it will be “{said}”), it looks at “{other}”", { ...where, other });
+    return localize("{moment}, choosing {next} (it will be “{said}”), the model looks at “{other}”", { ...where, other });
   }
   if (key.positions[0] > row.positions.at(-1)) {
     return localize("“{word}” cannot look at “{other}”, which comes later", { word, other });
@@ -84,5 +84,5 @@ export function largest(entries, weights) {
 /** @param {{label: string, weight: number}[]} listed */
 export function listing(listed) {
   return listed.map(({ label, weight }) => `${label} ${decimal(weight, 2)}`).join(", ")
-    || localize("nothing shown here");
+    || localize("nothing that is shown here");
 }

@@ -165,7 +165,7 @@ export class ArcsView {
     const { label } = words[side][index];
     if (side === "source") {
       const list = listing(largest(words.target, weights.map((row) => row[index])));
-      return localize("“{word}” is looked at for: {list}", { word: label, list });
+      return localize("The model looks at “{word}” to say: {list}", { word: label, list });
     }
     const listed = largest(words.source, weights[index]);
     const rest = 1 - listed.reduce((sum, { weight }) => sum + weight, 0);

@@ -80,7 +80,7 @@ export function showNotice(session) {
   const before = !unchanged ? [] : unchanged.text === result.text
     ? [` ${localize("The translation stays the same.")}`]
     : [` ${localize("Now:")} `, ...markNew(result.text, unchanged.text),
-      ` ${localize("Without: “{text}”", { text: unchanged.text })}`];
+      ` ${localize("Without the changes: “{text}”", { text: unchanged.text })}`];
   const notice = byId("notice");
   const appears = notice.hidden && parts.length > 0;
   notice.hidden = !parts.length;

@@ -108,11 +108,11 @@ export class Silence {
       const name = `${kind}.${button.dataset.layer}.${button.dataset.head}`;
       const loss = this.without.has(name) ? this.lossOf(name) : 0;
       button.style.setProperty("--loss", String(Math.max(0, loss / (largest || 1))));
-      button.title = this.without.has(name) ? localize("silencing it costs {loss} a word", { loss: decimal(loss, 3) })
+      button.title = this.without.has(name) ? localize("silencing it costs {loss} nats a word", { loss: decimal(loss, 3) })
         : "";
     }
     byId("losses").textContent = known.length
-      ? localize("Frames: what silencing a head costs this sentence, up to a loss of {loss} a word.",
+      ? localize("Frames: how much the loss (−ln of the probability) rises when a head is silenced, up to {loss} nats a word.",
         { loss: decimal(largest, 2) })
       : localize("Measuring what each head is worth for this sentence …");
     byId("loss").textContent = this.describe(this.names.head[0]);
@@ -129,8 +129,8 @@ export class Silence {
       .map(({ share, old, token }) => `${writeWord([token])} ${decimal(old, 2)} → ${decimal(share, 2)}`);
     const loss = decimal(this.lossOf(name), 3);
     return changed.length
-      ? localize("Silencing it costs {loss} a word: {changes}.", { loss, changes: changed.join(", ") })
-      : localize("Silencing it costs {loss} a word.", { loss });
+      ? localize("Silencing it costs {loss} nats a word: {changes}.", { loss, changes: changed.join(", ") })
+      : localize("Silencing it costs {loss} nats a word.", { loss });
   }
 
   /** Silences the heads of this kind, the costliest first, until the translation is another. */
@@ -155,7 +155,7 @@ export class Silence {
       await this.refresh();
     } finally {
       button.disabled = false;
-      button.firstChild.data = localize("Silence until it breaks");
+      button.firstChild.data = localize("Silence until the translation changes");
     }
   }
 }

@@ -19,11 +19,11 @@ const stepsOfTour = () => [
   },
   {
     title: localize("It looks back"), view: "cross", at: "#arcs",
-    told: localize("To choose a word, the model looks back at the sentence. Thick lines show where it looks hard."),
+    told: localize("To choose a word, the model looks back at the sentence. Thick lines show where it looks most."),
   },
   {
     title: localize("Many heads look at once"), view: "encoder", at: ".side-column",
-    told: localize("Each small map is one head, and each has another habit. A strong frame marks a head that this sentence needs."),
+    told: localize("Each small map is one head, and each has its own habit. A strong frame marks a head that this sentence needs."),
   },
   {
     title: localize("One word after the other"), view: "odds", at: "#arcs",
