@@ -114,3 +114,22 @@ def test_the_last_word_cannot_be_hidden(fresh_page):
         chips.nth(index).click()
         ready(page)
     assert chips.last.is_disabled()
+
+
+def test_the_page_says_what_a_placeholder_stands_for(fresh_page):
+    page = fresh_page
+    assert page.text_content("#copied") == ""
+    type_text(page, "The room costs $45.90 at 8 pm.")
+    first, second = "<1> = $45.90 → 45,90 Dollar", "<2> = 8 pm → 20 Uhr"
+    assert page.text_content("#copied") == (
+        f"The model copies these values and sees only a placeholder for each: {first}, {second}"
+    )
+    for selector in ("#arc-source .chip", "#arc-target .chip", "#map th[scope=col]"):
+        label = page.locator(selector, has_text="<1>").first
+        label.hover()
+        assert label.get_attribute("title") == f"A placeholder for a copied value: {first}"
+    other = page.locator("#arc-source .chip", has_text="room")
+    other.hover()
+    assert other.get_attribute("title") is None
+    type_text(page, "I met Giorgos.")  # a name is shown itself
+    assert page.text_content("#copied") == ""

@@ -194,6 +194,7 @@ export class Translator {
       score: found.score,
       logProb: found.logProb,
       cut: task.cut,
+      copied: this.copiedValues(task),
       next: path.map((node) => node.next.map(({ id, logProb }) => (
         { id, token: this.said([id], task)[0], probability: Math.exp(logProb) }))),
       maps: {
@@ -237,6 +238,17 @@ export class Translator {
   show(tokens, kinds, values) {
     const labels = this.placeholders?.labels(kinds, values) ?? [];
     return tokens.map((token) => fill(token, labels, token));
+  }
+
+  /**
+   * The values that tokens show as `<1>` and so on, in both languages.
+   *
+   * @param {{kinds: string[], values: string[], targetValues: string[]}} task
+   */
+  copiedValues({ kinds, values, targetValues }) {
+    const labels = this.placeholders?.labels(kinds, values) ?? [];
+    return values.map((value, i) => ({ label: labels[i], value, written: targetValues[i] }))
+      .filter(({ label, value }) => label !== value);
   }
 
   /**

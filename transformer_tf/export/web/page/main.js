@@ -16,7 +16,7 @@ import { Models } from "./models.js";
 import { Panels } from "./panels.js";
 import { savePicture } from "./picture.js";
 import { Player } from "./player.js";
-import { showNotice, showTokens } from "./sentence_view.js";
+import { showCopied, showNotice, showTokens, titleOfCopied } from "./sentence_view.js";
 import { Session } from "./session.js";
 import { Silence } from "./silence_view.js";
 import { TextInput } from "./text_input.js";
@@ -70,6 +70,7 @@ function draw() {
   if (!model || !result) return;
   session.position = Math.min(session.position ?? leastSure(result), result.next.length - 1);
   showNotice(session);
+  showCopied(session);
   player.draw();
   arcs.draw();
   way.draw();
@@ -219,6 +220,11 @@ for (const format of /** @type {const} */ (["svg", "png"])) {
 byId("theme").addEventListener("click", () => {
   switchTheme();
   draw();
+});
+addEventListener("pointerover", ({ target }) => {
+  const label = target.closest(".chip, .heat-map th");
+  const title = label && titleOfCopied(label.textContent, session);
+  if (title) label.title = title;
 });
 byId("help").addEventListener("click", () => byId("keys").showModal());
 addEventListener("keydown", ({ key }) => {

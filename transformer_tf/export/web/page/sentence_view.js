@@ -57,6 +57,32 @@ export function showTokens(session, strips, view, marked, onChoose) {
   });
 }
 
+const writeCopied = ({ label, value, written }) => `${label} = ${value} → ${written}`;
+
+/**
+ * Says which values `<1>` and so on stand for.
+ *
+ * @param {Session} session
+ */
+export function showCopied({ result: { copied } }) {
+  byId("copied").textContent = copied.length
+    ? localize("The model copies these values and sees only a placeholder for each: {list}",
+      { list: copied.map(writeCopied).join(", ") })
+    : "";
+}
+
+/**
+ * A tooltip for a chip or a header that shows a placeholder; null for others.
+ *
+ * @param {string} label
+ * @param {Session} session
+ */
+export function titleOfCopied(label, { result }) {
+  const shown = result?.copied.filter((each) => label.includes(each.label)) ?? [];
+  return shown.length ? localize("A placeholder for a copied value: {list}", { list: shown.map(writeCopied).join(", ") })
+    : null;
+}
+
 /**
  * Shows the changes to the model, and the translation without them.
  *
