@@ -276,7 +276,9 @@ def _no_mask(free, masked):
 
 
 def _order_restored(order, back):
-    return _same(np.asarray(order)[back], np.arange(len(order)), "shuffled[back] is not out.")
+    return _same(
+        np.asarray(order)[np.asarray(back)], np.arange(len(order)), "shuffled[back] is not out."
+    )
 
 
 # Notebook 2
@@ -306,7 +308,10 @@ def _own_encoding(function):
     table = np.asarray(_answered(function(100, 64)))
     if table.shape != (100, 64):
         return f"The table of 100 positions has the shape {table.shape} instead of (100, 64)."
-    if not np.allclose(function(50, 64), table[:50]):
+    shorter = np.asarray(function(50, 64))
+    if shorter.shape != (50, 64):
+        return f"The table of 50 positions has the shape {shorter.shape} instead of (50, 64)."
+    if not np.allclose(shorter, table[:50]):
         return "In a sentence of 50 words, positions have other vectors than in one of 100."
     if abs(table).max() > 3:
         return f"The numbers should stay small, and one is {abs(table).max():.0f}."
@@ -332,6 +337,10 @@ def _big_model(weights):
 
 
 def _does_nothing(layer):
+    from transformer_tf.layers import EncoderLayer
+
+    if not isinstance(layer, EncoderLayer):
+        return "It should be an EncoderLayer. Set its weights."
     x = np.random.default_rng(0).normal(size=(1, 7, 64)).astype("float32")
     return _same(layer(x), x, "Which weights make a sub-layer add 0?")
 
@@ -360,6 +369,8 @@ def _merged_by_rank(function):
         ("walking", ["▁walk", "ing"]),
         ("lawless", ["▁", "l", "a", "w", "l", "e", "s", "s"]),
         ("aaalk", ["▁", "aa", "alk"]),
+        ("aalk", ["▁", "a", "alk"]),  # not the pair that is first in the word
+        ("inin", ["▁", "in", "in"]),
     ):
         units = _answered(function(word, merges))
         if list(units) != expected:
@@ -403,13 +414,13 @@ def _corpus_bleu(function):
 
 
 def _min_p(function):
-    log_p = np.log([0.08, 0.5, 0.3, 0.02, 0.1])
-    hint = "With a share of 0.2, units of 0.5, 0.3 and 0.1 stay, and their sum becomes 1."
-    return _same(function(log_p, 0.2), [0, 5 / 9, 3 / 9, 0, 1 / 9], hint)
+    log_p = np.log([0.08, 0.5, 0.28, 0.02, 0.12])
+    hint = "With a share of 0.2, units of 0.5, 0.28 and 0.12 stay, and their sum becomes 1."
+    return _same(function(log_p, 0.2), np.array([0, 0.5, 0.28, 0, 0.12]) / 0.9, hint)
 
 
 def _exact(function):
-    for seed in range(5):
+    for seed in (0, 6, 7, 59):  # a beam of 4 misses the likeliest twice; the last needs all steps
         tables = np.random.default_rng(seed).dirichlet(np.full(4, 0.5), size=(5, 4))  # ids 0 to 3
 
         def next_log_probs(said, tables=tables):
@@ -492,8 +503,9 @@ def _grammar(function):
         ("Anna hat einen roten Mantel gekauft.", "Anna hat eine rote Mantel gekauft."),
         ("Ich glaube, dass er heute kommt.", "Ich glaube, dass er kommt heute."),
     )
-    found = [_answered(function(*pair)) for pair in pairs]
-    turned = [_answered(function(wrong, right)) for right, wrong in pairs]
+    # A difference of two log-probabilities is an answer, too.
+    found = [_answered(function(*pair)) > 0 for pair in pairs]
+    turned = [_answered(function(wrong, right)) > 0 for right, wrong in pairs]
     if any(one == other for one, other in zip(found, turned)):
         return "If the sentences change places, the answer has to change, too."
     wrong = [right for (right, _), answer in zip(pairs, found) if not answer]

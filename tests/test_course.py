@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from transformer_tf.layers import EncoderLayer
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 specification = importlib.util.spec_from_file_location("course", EXAMPLES / "course.py")
@@ -27,6 +29,26 @@ def in_order(word, merges):
             if tuple(units[i : i + 2]) == pair:
                 units[i : i + 2] = ["".join(pair)]
             i += 1
+    return units
+
+
+def first_pair_first(word, merges):
+    units, i = ["▁", *word], 0
+    while i < len(units) - 1:
+        if tuple(units[i : i + 2]) in merges:
+            units[i : i + 2], i = ["".join(units[i : i + 2])], 0
+        else:
+            i += 1
+    return units
+
+
+def each_merge_once(word, merges):
+    units = ["▁", *word]
+    for pair in merges:
+        pairs = list(zip(units, units[1:], strict=False))
+        if pair in pairs:
+            i = pairs.index(pair)
+            units[i : i + 2] = ["".join(pair)]
     return units
 
 
@@ -111,6 +133,38 @@ class TooEarly(Number):
                     met.append(parent)
 
 
+def random_table(length, d_model):
+    return np.random.default_rng(0).normal(size=(length, d_model)) / 3
+
+
+def fixed_table(length, d_model):
+    return random_hands(100, d_model)
+
+
+def likely_enough_otherwise(log_p, share):
+    p = np.exp(log_p)
+    kept = p * (p >= share * p.max())
+    return kept / kept.sum()
+
+
+def search(limit_less=0, width=None):
+    """Returns a search of all sequences, or of the `width` best ones, that may stop too early."""
+
+    def exact(next_log_probs, start, end, limit):
+        ended, begun = [], [(0.0, [start])]
+        for _ in range(limit - limit_less):
+            longer = []
+            for total, said in begun:
+                for token, log_p in enumerate(next_log_probs(said)):
+                    longer.append((total + log_p, [*said, token]))
+            longer = sorted(longer, reverse=True)[:width]
+            ended += [each for each in longer if each[1][-1] == end]
+            begun = [each for each in longer if each[1][-1] != end]
+        return max(ended, default=(-np.inf, []))
+
+    return exact
+
+
 def angle_of_the_slowest_hand(a, b):
     return (np.arctan2(*b[-2:]) - np.arctan2(*a[-2:])) * 10000 ** (62 / 64)
 
@@ -151,6 +205,22 @@ def doubled(ids):
         (5, 2, (corpus_bleu,), (functools.partial(corpus_bleu, clipped=False),)),
         (5, 2, (corpus_bleu,), (functools.partial(corpus_bleu, capped=False),)),
         (5, 3, (likely_enough,), (lambda log_p, share: np.exp(log_p),)),
+        (5, 3, (likely_enough_otherwise,), (lambda p, share: np.exp(p) * (p >= np.log(share)),)),
+        (0, 2, (relu_gradient,), (lambda w, b, v, x, t: relu_gradient(w, b, v, x, t)[::-1],)),
+        (1, 3, ([2, 0, 1], (1, 2, 0)), ([2, 0, 1], [0, 1, 2])),
+        (2, 1, (2 * np.pi, 60_612.4), (1, 60_612.4)),
+        (2, 2, (angle_of_the_slowest_hand,), (lambda a, b: abs(angle_of_the_slowest_hand(a, b)),)),
+        (2, 4, (random_hands,), (random_table,)),
+        (2, 4, (random_hands,), (fixed_table,)),
+        (4, 1, (in_order,), (first_pair_first,)),
+        (4, 1, (in_order,), (each_merge_once,)),
+        (4, 2, (softmax_minus_one,), (lambda *given: -softmax_minus_one(*given),)),
+        (4, 3, (0.97,), (97,)),
+        (5, 1, ("Wo liegt der Bahnhof?",), ("Wo liegt",)),
+        (5, 4, (search(),), (search(limit_less=1),)),
+        (5, 4, (search(),), (search(width=4),)),
+        (7, 2, (lambda a, b: (b in WRONG) - 0.5,), (lambda a, b: (a in WRONG) - 0.5,)),
+        (7, 2, (lambda a, b: a not in WRONG,), (lambda a, b: True,)),
     ],
 )
 def test_a_check_says_right_and_not_yet(notebook, number, right, wrong, capsys):
@@ -158,6 +228,19 @@ def test_a_check_says_right_and_not_yet(notebook, number, right, wrong, capsys):
     for answer, verdict in ((right, "right."), (wrong, "not yet."), (right[1:] + (...,), "dots.")):
         check(*answer)
         assert verdict in capsys.readouterr().out
+
+
+def test_a_layer_that_does_nothing_is_a_layer(capsys):
+    _, check, _ = course.checks(3)
+    layer = EncoderLayer(64, 4, 256, pre_norm=True)
+    layer.build((1, 7, 64))
+    check(layer)
+    check(lambda x: x)
+    assert capsys.readouterr().out.count("not yet.") == 2
+    for weight in layer.weights:  # not only those of the output projections
+        weight.assign(0 * weight)
+    check(layer)
+    assert "right." in capsys.readouterr().out
 
 
 SILENT = []
