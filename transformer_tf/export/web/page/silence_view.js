@@ -112,7 +112,7 @@ export class Silence {
         : "";
     }
     byId("losses").textContent = known.length
-      ? localize("Frames: how much the loss (−ln of the probability) rises when a head is silenced, up to {loss} nats a word.",
+      ? localize("Frames: how much the loss rises without a head, up to {loss} nats a word.",
         { loss: decimal(largest, 2) })
       : localize("Measuring what each head is worth for this sentence …");
     byId("loss").textContent = this.describe(this.names.head[0]);
