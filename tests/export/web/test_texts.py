@@ -138,7 +138,8 @@ def test_a_chosen_language_stays_and_changes_what_is_shown(fresh_page):
     page.click("#way-beam")
     page.select_option("#language", label="Deutsch")
     ready(page)
-    assert page.text_content("#way-title") == "So entsteht die Übersetzung: sieben Schritte. Öffne einen."
+    title = "So entsteht die Übersetzung: sieben Schritte. Öffne einen."
+    assert page.text_content("#way-title") == title
     assert page.locator("#model option").first.text_content() == "Englisch → Deutsch"
     assert page.text_content("#play") == "Abspielen"
     page.wait_for_selector("#hypotheses li:has-text('Log-Wahrscheinlichkeit -')")
