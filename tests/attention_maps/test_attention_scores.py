@@ -116,6 +116,12 @@ def test_a_figure_says_that_hidden_tokens_are_missing_from_its_rows(attention):
         assert any(said in text.get_text() for text in texts)
 
 
+def test_a_map_of_the_decoder_says_that_later_tokens_are_masked(attention):
+    for kind, count in (("decoder", 1), ("cross", 0), ("encoder", 0)):
+        texts = [text.get_text() for text in attention.plot(kind).findobj(Text)]
+        assert sum("Later tokens are masked: their weight is 0." in text for text in texts) == count
+
+
 def test_representation_in_one_line(attention):
     shown = repr(attention)
     assert "'Gardens grow.' → 'Gärten wachsen.'" in shown and "cross 3 × 2" in shown

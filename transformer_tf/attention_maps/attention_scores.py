@@ -205,7 +205,8 @@ class Attention:
         source, target = self.source_language, self.target_language
         what = {
             "encoder": f"Each {source} token (row) looks at the whole sentence.",
-            "decoder": f"Each {target} token just read looks at itself and at those before it.",
+            "decoder": f"Each {target} token just read looks at itself and at those before it. "
+            "Later tokens are masked: their weight is 0.",
             "cross": f"After each {target} token, the decoder looks at the {source} sentence.",
         }[kind]
         total = "1." if special else "less than 1: start and end are hidden."
