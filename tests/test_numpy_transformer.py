@@ -70,8 +70,9 @@ def test_steps_with_a_cache_equal_one_pass(models, padded):
     table = position_table(target.shape[1], model.target_embedding)
     for index in range(target.shape[1]):
         now = slice(index, index + 1)
+        start = () if index == 0 else (index,)
         logits, self_scores, cross_scores = model.decode(
-            target[:, now], table[now], cross_cache, None, model.padding_mask(source), cache, index
+            target[:, now], table[now], cross_cache, None, model.padding_mask(source), cache, *start
         )
         assert logits.dtype == np.float32
         np.testing.assert_allclose(logits, expected[:, now], atol=1e-5)

@@ -76,7 +76,7 @@ also_copy =
 do_not_mutate_patterns =
     raise \\w+
 process_isolation = forkserver
-timeout_constant = 4.0
+timeout_constant = 15.0
 use_git_change_detection = false
 pytest_add_cli_args =
     -pno:xdist

@@ -71,6 +71,7 @@ ENGLISH = [
     ("$1 million", "<1> euros", ["1 Million Dollar"], ["1 millón de dólares"]),
     ("₹1, 1 mi", "<1> euros, <2> kilometers", ["1 Rupie", "1 Meile"], None),
     ("$1.001k", "<1> euros", ["1.001 Dollar"], None),
+    ("$1,500k", "<1> euros", ["1.500.000 Dollar"], None),
     ("¥3.5 million", "<1> euros", ["3,5 Millionen Yen"], ["3,5 millones de yenes"]),
     ("$1,200/month", "<1> euros per month", ["1.200 Dollar"], ["1.200 dólares"]),
     ("3 billion people", "<1> million people", ["3 Milliarden"], ["3 mil millones"]),
@@ -222,6 +223,7 @@ def test_unknown_capitalized_words_are_names(text, read):
         ("Call (030) 12-34.", "Call <1>."),
         ("“No” – he said…", '"No" - he said...'),
         ("A Quiz; a/b", "A Quiz; a/b"),
+        (f"{SLOTS[0]} a", "<1> a"),  # no value: it stands for one
     ],
 )
 def test_signs_outside_of_the_vocabulary_are_copied_or_replaced(text, read):
@@ -232,6 +234,11 @@ def test_values_after_the_last_placeholder_stay():
     text = "11, 12, 13, 14 and 15"
     assert masked(("en", "de"), text) == ("<1>, <2>, <3>, 14 and 15", ["11", "12", "13"])
     assert len(Placeholders("en", "de").mask(text, 4)[1]) == 4
+    # What needs no placeholder is still written as the model reads it.
+    assert (
+        masked(("de", "en"), "11, 12, 13, 14 im 3. Stock")[0]
+        == "<1>, <2>, <3>, 14 im dritten Stock"
+    )
 
 
 @pytest.mark.parametrize(
@@ -287,6 +294,7 @@ def test_numbers_have_the_marks_of_the_language(number, decimals, converted):
         # They touch in the target.
         ("en de", "20% 30%", "20%30%", ("<1> percent <2> percent", "<1> Prozent<2> Prozent")),
         ("en de", "30% 20%", "20%30%", ("<1> percent <2> percent", "<2> Prozent<1> Prozent")),
+        ("de en", "Im 3. Stock: 22", "3rd floor: 22", ("Im dritten Stock: <1>", "3rd floor: <1>")),
     ],
 )
 def test_a_training_pair_has_placeholders_for_what_both_sides_mean(languages, source, target, read):
