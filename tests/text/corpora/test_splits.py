@@ -13,6 +13,14 @@ def test_a_corpuss_own_split_is_cut_by_hash_and_keeps_its_order():
     assert splitter.removed == {"over held_out_size (test)": 2}
 
 
+def test_of_translations_of_one_sentence_the_first_stay():
+    source_hash = np.array([5, 3] * 100, dtype="uint64")
+    order = np.arange(200)
+    splitter = Splitter(np.full(200, 2), source_hash, order, order, {})
+    splitter.draw("test", 150)
+    assert splitter.members["test"].tolist() == sorted([*range(1, 200, 2), *range(0, 100, 2)])
+
+
 def test_hashes_are_those_of_blake2b():
     # b2sum --length=64
     assert text_hash("abc") == 0xD8BB14D833D59559
