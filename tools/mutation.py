@@ -85,6 +85,13 @@ pytest_add_cli_args_test_selection =
     -mnot slow
 """
 
+# Keras reads the argument names of `__init__`, which mutmut wraps.
+UNWRAP = """
+import inspect
+_getfullargspec = inspect.getfullargspec
+inspect.getfullargspec = lambda function: _getfullargspec(inspect.unwrap(function))
+"""
+
 
 def run(path: str, sample: int | None) -> dict[str, list[str]]:
     """Mutates a file in a copy of the repository.
@@ -106,6 +113,8 @@ def run(path: str, sample: int | None) -> dict[str, list[str]]:
     for name in ("transformer_tf", "tests", "configs"):
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "pyproject.toml", folder)
+    with (folder / "tests" / "conftest.py").open("a", encoding="utf-8") as file:
+        file.write(UNWRAP)
     tests = "".join(f"    {name}\n" for name in TESTS[path])
     tests += "    --noconftest\n" * (path in NO_KERAS)
     (folder / "setup.cfg").write_text(SETTINGS.format(path=path) + tests)
