@@ -64,6 +64,7 @@ def test_learned_positions_differ_and_end():
     layer = PositionalEmbedding(vocab_size=3, d_model=4, position="learned", max_length=5)
     output = np.asarray(layer(np.ones((1, 5), "int32")))
     assert not np.allclose(output[0, 0], output[0, 1])
+    assert [weight.name for weight in layer.weights] == ["embeddings", "position_embeddings"]
     positions = layer.position_table(5)[3:]
     shifted = np.asarray(layer(np.ones((1, 2), "int32"), positions=positions))
     np.testing.assert_allclose(shifted[0], output[0, 3:], atol=1e-6)
