@@ -5,10 +5,14 @@ import pytest
 
 from tests.browser import chromium
 from transformer_tf.attention_maps.bundle import bundle_script
+from transformer_tf.config import load_saved_config
 from transformer_tf.export.web.pack import pack_checkpoint
 from transformer_tf.export.web.site import FILES, listed_model, render_site
 
 CHECKPOINTS = Path(__file__).parents[3] / "checkpoints"
+SHIPPED = load_saved_config(CHECKPOINTS / "en-de" / "config.yaml")
+ENCODER_LAYERS = SHIPPED.model.num_layers
+DECODER_LAYERS = SHIPPED.model.num_decoder_layers or ENCODER_LAYERS
 
 START = """([script, pack, kernel, plain]) => {
   const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.export.web.conftest import ready
+from tests.export.web.conftest import SHIPPED, ready
 from transformer_tf.attention_maps.alignments import attention_of_words
 
 pytestmark = pytest.mark.slow
 
+ALIGNMENT = SHIPPED.decoding.alignment
 FIRST = "My father bought a new car last week."  # the first example of the page
-HEADS = [0, 2, 4, 6]  # of the third layer, which align words
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,9 @@ def expected(start_engine, shipped_packs):
     engine = start_engine(shipped_packs["en-de"])
     cross = engine("translate", {"text": FIRST, "search": "beam"})["maps"]["cross"]
     shape = (cross["layers"], cross["heads"], len(cross["queries"]), len(cross["keys"]))
-    scores = np.reshape(cross["scores"], shape)[2, HEADS]
-    return attention_of_words(scores, cross["keys"], cross["queries"], "output").mean(axis=0)
+    scores = np.reshape(cross["scores"], shape)[ALIGNMENT.layer - 1, np.array(ALIGNMENT.heads) - 1]
+    query = ALIGNMENT.query
+    return attention_of_words(scores, cross["keys"], cross["queries"], query).mean(axis=0)
 
 
 def word(page, side, index):
@@ -37,7 +38,7 @@ def test_arcs_are_as_thick_as_the_mean_of_the_alignment_heads(fresh_page, expect
     assert page.text_content("#arcs-told") == (
         "Every German word looks back at the English. Point at one."
     )
-    assert "the mean of heads 1, 3, 5, 7 of layer 3" in page.text_content("#arcs-source")
+    assert f" of layer {ALIGNMENT.layer}" in page.text_content("#arcs-source")
     found = page.locator("#arc-lines g").evaluate_all(
         "all => all.map((e) => [e.dataset.target, e.dataset.source,"
         " e.querySelector('path').getAttribute('stroke-width'), e.textContent.slice(0, 4)])"

@@ -88,7 +88,7 @@ def test_german_to_english_aligns_the_word_that_was_read(fresh_page, start_engin
     assert layer == 1
     page.hover("#map th[data-row]:has(.read:text-is('father'))")
     assert re.search(r"looks at: Vater 0\.\d", status(page))
-    page.click("[data-layer='2'][data-head='0']")
+    page.click("[data-layer='1'][data-head='0']")
     page.hover("#map th[data-row]:has(.said:text-is('father'))")
     assert "(it will be “father”), the model looks at: " in status(page)
     page.click("#way-decoder")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.export.web.conftest import open_part, ready
+from tests.export.web.conftest import DECODER_LAYERS, ENCODER_LAYERS, open_part, ready
 
 pytestmark = pytest.mark.slow
 
@@ -54,9 +54,11 @@ def test_the_vectors_are_the_engines_and_every_number_is_shown(fresh_page, engin
     assert position == pytest.approx(expected, abs=1e-6)
     assert together == pytest.approx(embedding + position, abs=1e-5)
     names = [(each["layer"], each["name"]) for each in source[3:-1]]
-    assert names == [(i, name) for i in range(4) for name in ("self-attention", "feed-forward")]
+    assert names == [
+        (i, name) for i in range(ENCODER_LAYERS) for name in ("self-attention", "feed-forward")
+    ]
     target = engine("vectors", {**request, "side": "target", "position": 2})
-    assert len(target) == 3 + 4 * 3 + 1
+    assert len(target) == 3 + DECODER_LAYERS * 3 + 1
 
     page = fresh_page
     open_part(page, "decoder", "vectors")
@@ -65,7 +67,9 @@ def test_the_vectors_are_the_engines_and_every_number_is_shown(fresh_page, engin
     strips = page.locator("#vector-strips details")
     assert strips.count() == len(target)
     strips.last.locator("summary").click()
-    shown = [float(text) for text in strips.last.locator(".numbers span").all_text_contents()]
+    numbers = strips.last.locator(".numbers span")
+    numbers.last.wait_for()
+    shown = [float(text) for text in numbers.all_text_contents()]
     assert shown == pytest.approx(target[-1]["numbers"], abs=6e-4)
 
 
