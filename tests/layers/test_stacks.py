@@ -24,6 +24,14 @@ def normalize(x):
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
 
 
+@pytest.mark.parametrize("stack", [Encoder, Decoder])
+def test_the_norm_after_the_layers_divides_by_no_zero(random, stack):
+    stack = stack(num_layers=1, **SIZES, pre_norm=True)
+    stack.norm.build((2, 5, 6))
+    x = random.normal(scale=1e-3, size=(2, 5, 6)).astype("float32")  # a variance like epsilon
+    np.testing.assert_allclose(stack.norm(x), normalize(x), atol=1e-4)
+
+
 def test_feed_forward_is_the_same_at_every_position(random):
     layer = FeedForward(d_model=6, d_ff=17)
     x = random.normal(size=(2, 5, 6)).astype("float32")
