@@ -301,3 +301,12 @@ def test_the_smallest_model(inputs):
 def test_errors_name_what_was_received(changes, named):
     with pytest.raises(ValueError, match=f"Received: {named}"):
         make_model(**changes)
+
+
+@pytest.mark.parametrize("tie_embeddings", ["none", "target"])
+def test_the_weights_of_the_projection(random, tie_embeddings):
+    model = make_model(tie_embeddings=tie_embeddings)
+    hidden = random.normal(size=(2, model.d_model)).astype("float32")
+    kernel, bias = model.projection_weights()
+    expected = hidden @ np.asarray(kernel) + (0 if bias is None else np.asarray(bias))
+    np.testing.assert_allclose(model.project(hidden), expected, atol=1e-5)

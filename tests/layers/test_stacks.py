@@ -24,10 +24,10 @@ def normalize(x):
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-6)
 
 
-@pytest.mark.parametrize("stack", [Encoder, Decoder])
-def test_the_norm_after_the_layers_divides_by_no_zero(random, stack):
+@pytest.mark.parametrize(("stack", "inputs"), [(Encoder, 1), (Decoder, 2)])
+def test_the_norm_after_the_layers_divides_by_no_zero(random, stack, inputs):
     stack = stack(num_layers=1, **SIZES, pre_norm=True)
-    stack.norm.build((2, 5, 6))
+    stack.build(*[(2, 5, 6)] * inputs)
     x = random.normal(scale=1e-3, size=(2, 5, 6)).astype("float32")  # a variance like epsilon
     np.testing.assert_allclose(stack.norm(x), normalize(x), atol=1e-4)
 

@@ -54,6 +54,13 @@ def test_only_real_tokens_count(projection, smoothing, with_bias):
     assert correct == (logits.argmax(-1) == IDS)[REAL].sum()
 
 
+def test_one_position(projection):
+    hidden, kernel, bias = projection
+    first = np.where(np.arange(5) == 0, IDS, 0)
+    expected = losses(hidden, kernel, bias, first)
+    assert losses(hidden[:, :1], kernel, bias, IDS[:, :1]) == pytest.approx(expected)
+
+
 def test_padding_alone_has_no_loss(projection):
     assert losses(*projection, ids=np.zeros_like(IDS)) == [0, 0, 0]
 
