@@ -13,7 +13,7 @@ RATE = 0.01
 
 @pytest.fixture
 def steps(random):
-    """Returns the change of each weight in one step of an optimizer, for the same gradients."""
+    """Returns the change of each weight after a step for each scale of the same gradients."""
     model = Transformer(
         num_layers=1,
         d_model=16,
@@ -28,9 +28,10 @@ def steps(random):
     weights = model.trainable_variables
     gradients = [ops.convert_to_tensor(random.normal(size=v.shape), "float32") for v in weights]
 
-    def step(optimizer, scale=1.0):
+    def step(optimizer, *scales):
         before = [ops.convert_to_numpy(variable) for variable in weights]
-        optimizer.apply([scale * gradient for gradient in gradients], weights)
+        for scale in scales or [1.0]:
+            optimizer.apply([scale * gradient for gradient in gradients], weights)
         changes = {}
         for variable, old in zip(weights, before, strict=True):
             changes[variable.path] = ops.convert_to_numpy(variable) - old
@@ -55,8 +56,9 @@ def test_steps_of_matrices_are_orthogonal(steps, compute_dtype):
 
 
 def test_other_weights_take_steps_of_adam(steps):
-    changes = steps(Muon(RATE, "float32"))
-    adam = steps(keras.optimizers.Adam(RATE, beta_1=0.9, beta_2=0.98, epsilon=1e-9))
+    scales = (1, -2, 5)
+    changes = steps(Muon(RATE, "float32"), *scales)
+    adam = steps(keras.optimizers.Adam(RATE, beta_1=0.9, beta_2=0.98, epsilon=1e-9), *scales)
     others = [path for path, change in changes.items() if change.ndim == 1]
     others += [
         path for path in changes if "embedding" in path or path.split("/")[1] == "output_projection"
@@ -75,7 +77,26 @@ def test_other_weights_take_steps_of_adam(steps):
 @pytest.mark.parametrize("compute_dtype", ["float16", "bfloat16"])
 def test_small_gradients_give_the_same_steps(steps, compute_dtype):
     expected = steps(Muon(RATE, compute_dtype))
-    small = steps(Muon(RATE, compute_dtype), scale=1e-9)
+    small = steps(Muon(RATE, compute_dtype), 1e-9)
     matrices = [path for path in expected if "coder/" in path and expected[path].ndim == 2]
     for path in matrices:
         np.testing.assert_allclose(small[path], expected[path], rtol=0.05, atol=1e-4)
+
+
+def test_the_products_have_the_given_type(steps):
+    exact, rounded = (steps(Muon(RATE, dtype)) for dtype in ("float32", "bfloat16"))
+    matrices = [path for path in exact if "coder/" in path and exact[path].ndim == 2]
+    assert all(np.abs(exact[path] - rounded[path]).max() > 1e-6 for path in matrices)
+
+
+def test_large_gradients_are_clipped(steps):
+    clipped, same = (
+        steps(Muon(RATE, "float32", clip_norm=1.0), *scales) for scales in ((1, 100), (1, 1))
+    )
+    for path, change in same.items():
+        np.testing.assert_allclose(clipped[path], change, rtol=1e-3, atol=1e-6)
+
+
+def test_two_optimizers_have_one_name():
+    # A saved state names its variables after the optimizer.
+    assert [Muon(RATE, "float32").name for _ in range(2)] == ["muon", "muon"]
