@@ -213,6 +213,38 @@ def test_unknown_capitalized_words_are_names(text, read):
     assert masked(("en", "de"), text, known_words=KNOWN)[0] == read
 
 
+GERMAN_KNOWN = frozenset(
+    ["er", "traf", "in", "ist", "ich", "habe", "sah", "und", "schlüssel", "motel", "odessa", "haus"]
+)
+GERMAN_NAMES = [
+    ("Er traf Yasuto in Nagano.", "Er traf <1> in <2>."),
+    ("Yasuto Papadopoulos ist in Ulm.", "<1> <2> ist in <3>."),
+    ("Yasuto ist in Ulm.", "Yasuto ist in <1>."),
+    ("Ich habe Haustürschlüssel und Motels.", "Ich habe Haustürschlüssel und Motels."),
+    ("Er sah Hochhaus, Landhauses und Odessaer.", "Er sah Hochhaus, Landhauses und Odessaer."),
+    ("Er sah Minhaus und Us.", "Er sah Minhaus und <1>."),
+    # The shortest known words end no compound.
+    ("Er traf Bahin.", "Er traf <1>."),
+    ("Er sah den Arrak.", "Er sah den Arrak."),
+    ("Er sah die „alten Arrak“.", "Er sah die „alten Arrak“."),
+    ("Er sah gutes Curriculum.", "Er sah gutes Curriculum."),
+    ("Er sah Prägung und Elektrolyse.", "Er sah Prägung und Elektrolyse."),
+    ("Er sah Treu- und Arrak.", "Er sah Treu- und <1>."),  # a noun taken for a name
+    ("Ich sah Yasutos Motel.", "Ich sah Yasutos Motel."),  # may be the genitive
+    ("Ich sah X und " + "Ab" * 90 + ".", "Ich sah X und <1>."),
+]
+
+
+@pytest.mark.parametrize(("text", "read"), GERMAN_NAMES)
+def test_german_nouns_are_no_names(text, read):
+    assert masked(("de", "en"), text, known_words=GERMAN_KNOWN)[0] == read
+
+
+def test_without_known_words_german_names_stay():
+    text = "Er traf Yasuto in Reykjavik."
+    assert masked(("de", "en"), text, known_words=None)[0] == text
+
+
 @pytest.mark.parametrize(
     ("text", "read"),
     [
@@ -313,16 +345,29 @@ def test_every_tenth_pair_keeps_its_values():
 def test_names_have_placeholders_only_if_rare_capitalized_words_are_copied():
     english = [("I saw Ulm.", "Ich sah Ulm."), ("I saw Fiji.", "Ich sah Fidschi.")]
     english += [("I saw Bonn.", "Ich sah Bonn.")]
-    known = learn_known_words(english)
+    known = learn_known_words(english, "en")
     assert known == {"i", "saw", "fiji"}
     english += [("I saw Rome.", "Ich sah Rome."), ("I saw Rome.", "Ich sah Rom.")]  # not always
     english += [("I saw Lima.", "Ich sah Lima.")] * 3  # not rare
-    assert learn_known_words(english) == {"i", "saw", "fiji", "rome", "lima"}
+    assert learn_known_words(english, "en") == {"i", "saw", "fiji", "rome", "lima"}
     # Two of five are copied: 40 %.
-    assert learn_known_words([*english[:3], ("I saw Nice.", ""), ("I saw Pisa.", "")]) is not None
+    assert (
+        learn_known_words([*english[:3], ("I saw Nice.", ""), ("I saw Pisa.", "")], "en")
+        is not None
+    )
     german = [("Er sah Hunde.", "He saw dogs."), ("Er sah Ulm.", "He saw Ulm.")]
     german += [("Er sah Katzen.", "He saw cats.")]
-    assert learn_known_words(german) is None
+    assert learn_known_words(german, "en") is None
+
+
+def test_german_nouns_do_not_count_as_rare_names():
+    pairs = [("Er sah Ulm.", "He saw Ulm.")] + [("Er sah den Hund.", "He saw the dog.")] * 3
+    pairs += [(f"Er sah {kind}hunde.", "He saw dogs.") for kind in ("Hof", "Jagd", "Wach")]
+    pairs += [("Er sah Hunde.", "He saw dogs.")] * 3
+    assert learn_known_words(pairs, "en") is None  # one of four is copied
+    known = learn_known_words(pairs, "de")
+    assert known is not None
+    assert "ulm" not in known and "hofhunde" in known
 
 
 def test_damaged_known_words_are_an_error(tmp_path):

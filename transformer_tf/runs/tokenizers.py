@@ -49,7 +49,7 @@ def make_tokenizers(
     else:
         source, target = _new_tokenizers(settings, data, corpus, folder)
     if data.placeholders:
-        before, now = source.known_words, learn_known_words(corpus.train)
+        before, now = source.known_words, learn_known_words(corpus.train, data.source_language)
         # The known words of the checkpoint to start from stay known.
         source.known_words = now if before is None else before | (now or frozenset())
     return source, target

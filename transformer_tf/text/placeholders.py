@@ -19,6 +19,7 @@ Neural Machine Translation", do the same with unknown words.
 | `carriers` | for each kind the words that the model reads and writes around the placeholder |
 | `around` | for each kind what the value replaces in a translation besides the placeholder |
 | `fixes` | what is replaced in a translation with values |
+| `nouns` | where a capitalized word ends that is a noun, if the language capitalizes nouns |
 
 A carrier without a placeholder leaves the value to the model: "3rd" is read as "third". The
 regular expressions are those that Python and JavaScript share, with `[\w]` for a letter or digit.
@@ -31,7 +32,7 @@ import difflib
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,9 @@ MAX_VALUES = 3
 GLUE = "\u00a0"  # normalized texts have none
 # Matching time may grow with the square of the length of a word, so longer ones have no values.
 _LONG_WORD = re.compile(r"\S{201,}")
+_SHORTEST_NOUN = 3  # letters of a noun that ends a compound
+_LONGEST_NOUN = 40
+_ENDING = re.compile("(?:e?s|n)$")  # of Drahtes, Motels and Häusern
 _NEAR = 16  # characters before a word that show whether it begins a sentence
 
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -144,6 +148,28 @@ class Convention:
     def patterns(self) -> list[tuple[str, re.Pattern[str]]]:
         """The patterns of each kind, in order of precedence."""
         return [(kind, _compiled(pattern)) for kind, pattern in self.table["patterns"]]
+
+    @functools.cached_property
+    def nouns(self) -> list[re.Pattern[str]]:
+        """The patterns that end where a noun ends; none if the language does not capitalize it."""
+        return [_compiled(pattern) for pattern in self.table["nouns"]]
+
+    def is_noun(self, word: str, known: Set[str]) -> bool:
+        """Returns whether an unknown word is an inflected known word or a compound with one.
+
+        Args:
+            word: The word, in lower case.
+            known: The known words.
+        """
+        if not self.nouns:
+            return False
+        forms = (word, _ENDING.sub("", word))
+        return any(
+            form[-length:] in known
+            for form in forms
+            for length in range(_SHORTEST_NOUN, min(len(form), _LONGEST_NOUN) + 1)
+            if length < len(word)
+        )
 
     def read(self, text: str) -> list[Found]:
         """Returns all values of a text; they may overlap. The kinds are in order of precedence."""
@@ -329,7 +355,14 @@ class Placeholders:
         The first word of a sentence counts only before another: "Giorgos Papadopoulos called."
         """
         words = [match for match in _WORD.finditer(text) if _is_name(match[0])]
-        unknown = [match for match in words if match[0].lower() not in known]
+        nouns = {match.end() for each in self.source.nouns for match in each.finditer(text)}
+        unknown = [
+            match
+            for match in words
+            if match[0].lower() not in known
+            and match.end() not in nouns
+            and not self.source.is_noun(match[0].lower(), known)
+        ]
         first = {m.start() for m in unknown if _starts_sentence(text, m.start())}
         begins = {match.start() for match in unknown} - first
         return [
@@ -398,6 +431,7 @@ def load_table(language: str) -> dict[str, Any]:
         "carriers": table.get("carriers", {}),
         "around": table.get("around", {}),
         "plain": common["plain"],
+        "nouns": [whole(each) for each in table.get("nouns", ())],
         "fixes": [[whole(old), new] for old, new in table.get("fixes", ())],
     }
 
@@ -467,11 +501,12 @@ def placeholder_ids(source: Tokenizer, target: Tokenizer) -> dict[int, int]:
     return {source.encode(slot)[-1]: target.encode(slot)[-1] for slot in SLOTS}
 
 
-def learn_known_words(pairs: Sequence[Pair]) -> frozenset[str] | None:
+def learn_known_words(pairs: Sequence[Pair], language: str) -> frozenset[str] | None:
     """Collects the words of training sources, so that all other capitalized words are names.
 
     Args:
         pairs: The training pairs.
+        language: Code of the source language. In some, nouns are capitalized and do not count.
 
     Returns:
         The words, in lower case, without the rare capitalized words that their pairs copy. None if
@@ -487,9 +522,13 @@ def learn_known_words(pairs: Sequence[Pair]) -> frozenset[str] | None:
                 same = match[0] in _WORD.findall(target)
                 (copied if same else changed).add(match[0].lower())
     copied -= changed
-    if len(copied) < MIN_COPIED * len(copied | changed):
+    known = frozenset(counts) - copied
+    rare_names = [
+        each for each in copied | changed if not Convention.of(language).is_noun(each, known)
+    ]
+    if len(copied.intersection(rare_names)) < MIN_COPIED * len(rare_names):
         return None
-    return frozenset(counts) - copied
+    return known
 
 
 def with_placeholders(pairs: Sequence[Pair], placeholders: Placeholders) -> list[Pair]:

@@ -7,12 +7,12 @@ import subprocess
 import pytest
 
 from benchmarks.copying import make_sentences
-from tests.text.test_placeholders import ALPHABET, ENGLISH, GERMAN
+from tests.text.test_placeholders import ALPHABET, ENGLISH, GERMAN, GERMAN_KNOWN, GERMAN_NAMES
 from transformer_tf.export.web.pack import front_coded, placeholders_header
 from transformer_tf.export.web.site import FILES
 from transformer_tf.text.placeholders import Placeholders
 
-KNOWN = frozenset(["the", "room", "is", "in", "met"])
+KNOWN = frozenset(["the", "room", "is", "in", "met"]) | GERMAN_KNOWN
 TEXTS = (
     "I met Giorgos Papadopoulos in Ulm.",
     "Mail a.b@c-d.org or open http://localhost:8080/a!",
@@ -39,7 +39,7 @@ def run(header, code):
 )
 def test_the_page_masks_and_unmasks_as_python_does(languages, written):
     source, target = languages.split()
-    texts = [*TEXTS, *(text for text, *_ in written)]
+    texts = [*TEXTS, *(text for text, *_ in [*written, *GERMAN_NAMES])]
     texts += [sentence for _, sentence, _ in make_sentences(source, target, 20)]
     placeholders = Placeholders(source, target, KNOWN, ALPHABET)
     page = run(

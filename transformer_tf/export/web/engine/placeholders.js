@@ -5,6 +5,9 @@ const ANY_SLOT = /[\ue000-\ue007]/g;
 
 const MAX_VALUES = 3; // of a source; the model gets more placeholders wrong
 const LONG_WORD = /\S{201,}/gu; // matching time may grow with the square of its length
+const SHORTEST_NOUN = 3; // letters of a noun that ends a compound
+const LONGEST_NOUN = 40;
+const ENDING = /(?:e?s|n)$/; // of Drahtes, Motels and Häusern
 const NEAR = 16; // characters before a word that show whether it begins a sentence
 
 // Python's word characters; JavaScript's `\w` has fewer.
@@ -34,6 +37,24 @@ class Convention {
     this.patterns = table.patterns.map(([kind, pattern]) => ({ kind, pattern: regex(pattern) }));
     this.plain = table.plain.map(([sign, ...each]) => ({ sign, each: rule(each) }));
     this.fixes = table.fixes.map(rule);
+    this.nouns = table.nouns.map(regex);
+  }
+
+  /**
+   * Whether an unknown word is an inflected known word or a compound with one.
+   *
+   * @param {string} word In lower case.
+   * @param {Set<string>} known
+   */
+  isNoun(word, known) {
+    if (!this.nouns.length) return false;
+    const letters = [...word];
+    const isKnown = (form) => form.some((_, i) => {
+      const length = form.length - i;
+      return length >= SHORTEST_NOUN && length <= LONGEST_NOUN && length < letters.length
+        && known.has(form.slice(i).join(""));
+    });
+    return isKnown(letters) || isKnown([...word.replace(ENDING, "")]);
   }
 
   /**
@@ -272,10 +293,13 @@ export class Placeholders {
    * @returns {Found[]}
    */
   names(text) {
+    const nouns = new Set(this.source.nouns
+      .flatMap((pattern) => spansOf(text, pattern).map(([, end]) => end)));
     const unknown = spansOf(text, WORD).filter(([begin, end]) => {
       const [first, ...rest] = text.slice(begin, end);
-      return rest.length && /\p{Uppercase}/u.test(first)
-        && !this.known.has(text.slice(begin, end).toLowerCase());
+      const word = text.slice(begin, end).toLowerCase();
+      return rest.length && /\p{Uppercase}/u.test(first) && !this.known.has(word)
+        && !nouns.has(end) && !this.source.isNoun(word, this.known);
     });
     const inside = unknown.filter(([begin]) => {
       const before = text.slice(Math.max(0, begin - NEAR), begin);
