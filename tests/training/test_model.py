@@ -15,6 +15,7 @@ from transformer_tf.training import chunked_loss
 from transformer_tf.training import model as training_model
 from transformer_tf.training.averaging import INTERVAL, WeightAverage
 from transformer_tf.training.model import TrainingModel, compile_training_model
+from transformer_tf.training.muon import Muon
 from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream
 from transformer_tf.transformer import Transformer
@@ -112,6 +113,28 @@ def test_the_optimizer_is_that_of_the_paper():
     assert [config[name] for name in names] == [0.25, 0.9, 0.98, 1e-9, 0.7]
     assert model.optimizer.built
     assert model.jit_compile == (keras.backend.backend() != "tensorflow")
+
+
+def test_muon_takes_its_settings():
+    settings = TrainingConfig(optimizer="muon", clip_norm=0.7)
+    optimizer = compile_training_model(make_model(), settings, 0.25).optimizer
+    assert isinstance(optimizer, Muon)
+    assert (optimizer.compute_dtype, optimizer.global_clipnorm) == ("float32", 0.7)
+    assert float(optimizer.learning_rate) == 0.25
+
+
+@pytest.mark.parametrize("weight", [None, 0.01, 2.0])
+@pytest.mark.parametrize("size", [5, 1])  # a batch of one token has a mean, too
+def test_metrics_do_not_depend_on_the_weights_of_tokens(batch, weight, size):
+    inputs, target = batch
+    inputs = {"source": inputs["source"][:1], "target_input": inputs["target_input"][:1, :size]}
+    target = target[:1, :size]
+    weights = None if weight is None else np.where(target != 0, weight, 0).astype("float32")
+    model = TrainingModel(make_model(), 0.1)
+    model.compile(keras.optimizers.SGD(0.0))
+    logs = model.train_on_batch(inputs, target, weights, return_dict=True)
+    expected = plain_metrics(model.transformer, inputs, target, 0.1)
+    assert {name: float(value) for name, value in logs.items()} == pytest.approx(expected, rel=1e-5)
 
 
 def test_small_weights_keep_their_gradients_in_half_precision(random):
