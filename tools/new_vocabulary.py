@@ -23,6 +23,7 @@ from transformer_tf.hashes import record_hashes
 from transformer_tf.text.corpora.corpus import load_corpus
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.startup import import_keras_quietly, run_command
+from transformer_tf.weights import SCALE
 
 
 def old_ids(new: Tokenizer, old: Tokenizer) -> list[list[int]]:
@@ -66,13 +67,17 @@ def replace_rows(path: Path, rows: list[list[int]], size: int) -> int:
     names: list[str] = []
 
     def collect(name: str, item: h5py.Group | h5py.Dataset) -> None:
-        if isinstance(item, h5py.Dataset) and item.shape[:1] == (size,):
+        rows_of_ids = isinstance(item, h5py.Dataset) and item.shape[:1] == (size,)
+        if rows_of_ids and not name.endswith(SCALE):
             names.append(name)
 
     with h5py.File(path, "r+") as file:
         file.visititems(collect)
         for name in names:
             old = file[name][()]
+            if name + SCALE in file:  # in 8 bits
+                old = old * file[name + SCALE][()]
+                del file[name + SCALE]
             new = np.stack([old[ids].mean(0, dtype="float32") for ids in rows]).astype(old.dtype)
             del file[name]
             file[name] = new

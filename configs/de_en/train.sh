@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# Trains the next German-English translator: bash configs/de_en/train.sh. It starts from runs/en-de-1,
-# the first stage of configs/en_de/train.sh, which also says what it needs.
+# Trains the next German-English translator: bash configs/de_en/train.sh. It starts from the second
+# stage of configs/en_de/train.sh, which also says what it needs: that of this machine, or that of the repository.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/de-en
+start=runs/en-de-2
+[ -d $start ] || start=checkpoints/stages/en-de-2
 config=configs/de_en/stage_1.yaml
 
 [ -f $data/tatoeba.tsv ] || python -m tools.corpora de-en $data
 if [ ! -f $data/back_translated.tsv ]; then
-    python scripts/translate.py --checkpoint runs/en-de --beam-size 1 \
+    python scripts/translate.py --checkpoint $start --beam-size 1 \
         --input $data/untranslated.txt --output $data/translated.txt
     python -m tools.corpora.back_translations $data
 fi
 [ -f $data/tatoeba.align ] || python -m tools.corpora.alignments $data
-[ -d runs/de-en-start ] || python -m tools.new_vocabulary runs/en-de-1 $config runs/de-en-start
+[ -d runs/de-en-start ] || python -m tools.new_vocabulary $start $config runs/de-en-start
 if [ -d runs/de-en-1 ]; then
     python scripts/train.py --resume runs/de-en-1
 else

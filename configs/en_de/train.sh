@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains the next English-German translator from random weights, in two stages of 90 and 45 minutes on two
+# Trains the next English-German translator from random weights, in three stages of at most two hours on two
 # cores: bash configs/en_de/train.sh. checkpoints/en-de is of an earlier recipe (its MODEL_CARD.md).
 # Needs $TRANSFORMER_TF_DATA, the folder of the sources (docs/data.md), and eflomal for the word
 # alignments (python -m pip install eflomal, with a C compiler). A finished stage is skipped,
@@ -15,11 +15,11 @@ if [ ! -f $data/back_translated.tsv ]; then
     python -m tools.corpora.back_translations $data
 fi
 [ -f $data/tatoeba.align ] || python -m tools.corpora.alignments $data
-for stage in 1 2; do
+for stage in 1 2 3; do
     if [ -d runs/en-de-$stage ]; then
         python scripts/train.py --resume runs/en-de-$stage
     else
         python scripts/train.py --config configs/en_de/stage_$stage.yaml --name en-de-$stage
     fi
 done
-python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de-2 --output runs/en-de
+python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de-3 --output runs/en-de

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Trains the next English-Spanish translator: bash configs/en_es/train.sh. It starts from runs/en-de-1,
-# the first stage of configs/en_de/train.sh, which also says what it needs.
+# Trains the next English-Spanish translator: bash configs/en_es/train.sh. It starts from the second
+# stage of configs/en_de/train.sh, which also says what it needs: that of this machine, or that of the repository.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-es
+start=runs/en-de-2
+[ -d $start ] || start=checkpoints/stages/en-de-2
 config=configs/en_es/stage_1.yaml
 
 [ -f $data/tatoeba.tsv ] || python -m tools.corpora en-es $data
 [ -f $data/tatoeba.align ] || python -m tools.corpora.alignments $data
-[ -d runs/en-es-start ] || python -m tools.new_vocabulary runs/en-de-1 $config runs/en-es-start
+[ -d runs/en-es-start ] || python -m tools.new_vocabulary $start $config runs/en-es-start
 if [ -d runs/en-es-1 ]; then
     python scripts/train.py --resume runs/en-es-1
 else

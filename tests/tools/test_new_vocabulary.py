@@ -57,6 +57,17 @@ def test_rows(tmp_path):
         np.testing.assert_array_equal(file["dense/vars/0"][()], other)
 
 
+def test_rows_in_8_bits(tmp_path):
+    path = tmp_path / "a.weights.h5"
+    with h5py.File(path, "w") as file:
+        file["embedding/vars/0"] = np.array([[1, -2], [3, 4], [5, 6]], "int8")
+        file["embedding/vars/0_scale"] = np.array([[0.5], [1], [2]], "float32")
+    assert replace_rows(path, [[0], [1, 2]], size=3) == 1
+    with h5py.File(path) as file:
+        assert set(file["embedding/vars"]) == {"0"}
+        np.testing.assert_array_equal(file["embedding/vars/0"][()], [[0.5, -1], [6.5, 8]])
+
+
 def test_a_checkpoint_with_two_vocabularies_is_refused(checkpoint, tmp_path):
     with pytest.raises(ConfigError, match="needs a shared tokenizer and tied embeddings"):
         main(checkpoint, checkpoint / "config.yaml", tmp_path / "new", [])
