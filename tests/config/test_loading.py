@@ -14,7 +14,8 @@ from transformer_tf.config import (
 )
 from transformer_tf.errors import ConfigError
 
-CHECKPOINTS = sorted((Path(__file__).parents[2] / "checkpoints").iterdir())
+FILES = (Path(__file__).parents[2] / "checkpoints").rglob("config.yaml")
+CHECKPOINTS = sorted(path.parent for path in FILES)
 
 
 def write(folder, text):
@@ -190,4 +191,5 @@ def test_round_trip(tmp_path):
 @pytest.mark.parametrize("checkpoint", CHECKPOINTS, ids=lambda path: path.name)
 def test_the_configurations_of_the_checkpoints_are_read(checkpoint):
     config = load_saved_config(checkpoint / "config.yaml")
-    assert f"{config.data.source_language}-{config.data.target_language}" == checkpoint.name
+    pair = f"{config.data.source_language}-{config.data.target_language}"
+    assert checkpoint.name.startswith(pair)
