@@ -93,12 +93,13 @@ inspect.getfullargspec = lambda function: _getfullargspec(inspect.unwrap(functio
 """
 
 
-def run(path: str, sample: int | None) -> dict[str, list[str]]:
+def run(path: str, sample: int | None, seed: int = 0) -> dict[str, list[str]]:
     """Mutates a file in a copy of the repository.
 
     Args:
         path: A file of `TESTS`.
-        sample: Number of mutants, drawn with a fixed seed; None for all.
+        sample: Number of mutants to draw; None for all.
+        seed: Selects the drawn mutants.
 
     Returns:
         For each result, such as `killed`, the changes that had it: the old and the new lines.
@@ -122,7 +123,7 @@ def run(path: str, sample: int | None) -> dict[str, list[str]]:
     names = mutate_file_contents(path, Path(path).read_text(encoding="utf-8")).mutant_names
     names = [get_mutant_name(Path(path), name) for name in names]
     if sample and sample < len(names):
-        names = random.Random(0).sample(names, sample)
+        names = random.Random(seed).sample(names, sample)
     command = "from mutmut.__main__ import cli; cli()"
     subprocess.run([sys.executable, "-c", command, "run", "--max-children=1", *names], check=True)
     meta = json.loads(Path("mutants", f"{path}.meta").read_text(encoding="utf-8"))
@@ -160,6 +161,7 @@ def main() -> None:
     )
     parser.add_argument("paths", nargs="*", metavar="FILE", help="files to mutate (default: all)")
     parser.add_argument("--sample", type=int, help="number of mutants of a file (default: all)")
+    parser.add_argument("--seed", type=int, default=0, help="selects the mutants of the sample")
     arguments = parser.parse_args()
     if unknown := set(arguments.paths) - set(TESTS):
         parser.error(f"no tests are listed for {', '.join(sorted(unknown))}")
@@ -168,7 +170,7 @@ def main() -> None:
         equivalent = {"\t".join(row[:3]) for row in rows}
     print("| file | mutants | killed | timeouts | equivalent | survived | score |")
     for path in arguments.paths or TESTS:
-        print(report(path, run(path, arguments.sample), equivalent), flush=True)
+        print(report(path, run(path, arguments.sample, arguments.seed), equivalent), flush=True)
 
 
 if __name__ == "__main__":

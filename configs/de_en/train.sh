@@ -14,7 +14,6 @@ if [ ! -f $data/back_translated.tsv ]; then
         --input $data/untranslated.txt --output $data/translated.txt
     python -m tools.corpora.back_translations $data
 fi
-[ -f $data/tatoeba.align ] || python -m tools.corpora.alignments $data
 [ -d runs/de-en-start ] || python -m tools.new_vocabulary $start $config runs/de-en-start
 if [ -d runs/de-en-1 ]; then
     python scripts/train.py --resume runs/de-en-1

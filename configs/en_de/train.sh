@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Trains the next English-German translator from random weights, in three stages of at most two hours on two
 # cores: bash configs/en_de/train.sh. checkpoints/en-de is of an earlier recipe (its MODEL_CARD.md).
-# Needs $TRANSFORMER_TF_DATA, the folder of the sources (docs/data.md), and eflomal for the word
-# alignments (python -m pip install eflomal, with a C compiler). A finished stage is skipped,
-# a stopped one is resumed.
+# Needs $TRANSFORMER_TF_DATA, the folder of the sources (docs/data.md). A finished stage is skipped, a
+# stopped one is resumed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-de
@@ -14,7 +13,6 @@ if [ ! -f $data/back_translated.tsv ]; then
         --input $data/untranslated.txt --output $data/translated.txt
     python -m tools.corpora.back_translations $data
 fi
-[ -f $data/tatoeba.align ] || python -m tools.corpora.alignments $data
 for stage in 1 2 3; do
     if [ -d runs/en-de-$stage ]; then
         python scripts/train.py --resume runs/en-de-$stage

@@ -9,7 +9,6 @@ start=runs/en-de-2
 config=configs/en_es/stage_1.yaml
 
 [ -f $data/tatoeba.tsv ] || python -m tools.corpora en-es $data
-[ -f $data/tatoeba.align ] || python -m tools.corpora.alignments $data
 [ -d runs/en-es-start ] || python -m tools.new_vocabulary $start $config runs/en-es-start
 if [ -d runs/en-es-1 ]; then
     python scripts/train.py --resume runs/en-es-1

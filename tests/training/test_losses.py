@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from transformer_tf.training.losses import alignment_loss, projected_cross_entropy
+from transformer_tf.training.losses import projected_cross_entropy
 
 IDS = np.array([[3, 1, 2, 0, 0], [4, 0, 0, 0, 0], [0, 0, 0, 0, 0]], "int32")
 REAL = IDS != 0
@@ -69,19 +69,3 @@ def test_equal_logits_are_correct(projection):
     """With bfloat16 several tokens may have the highest logit."""
     hidden, kernel, _ = projection
     assert losses(hidden, 0 * kernel, None)[2] == REAL.sum()
-
-
-def test_attention_is_compared_at_the_aligned_positions_alone(random):
-    attention = random.dirichlet(np.ones(7), (3, 5)).astype("float32")
-    positions = np.array([[3, 6, 0, 0, 0], [0, 1, 5, 2, 0], [0, 0, 0, 0, 0]], "int32")
-    weights = np.where(REAL | (positions > 0), 0.25, 0).astype("float32")
-    expected = [
-        -0.25 * np.log(attention[row, query, positions[row, query]])
-        for row, query in ((0, 0), (0, 1), (1, 1), (1, 2), (1, 3))
-    ]
-    total, aligned = alignment_loss(attention, positions, weights)
-    assert float(total) == pytest.approx(np.sum(expected), rel=1e-5)
-    assert float(aligned) == pytest.approx(5 * 0.25)
-    assert [float(each) for each in alignment_loss(attention, 0 * positions, weights)] == [0, 0]
-    # An attention of exactly 0 has a finite loss.
-    assert np.isfinite(float(alignment_loss(0 * attention, positions, weights)[0]))

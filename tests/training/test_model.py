@@ -8,7 +8,7 @@ import pytest
 from keras import ops
 
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB
-from transformer_tf.config import AlignmentHeads, TrainingConfig
+from transformer_tf.config import TrainingConfig
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import EncodedPairs
 from transformer_tf.training import chunked_loss
@@ -160,98 +160,6 @@ def test_metrics_are_means_over_tokens_not_batches(batch):
     training.compile(keras.optimizers.SGD(1.0))
     logs = training.evaluate(*batch, batch_size=1, verbose=0, return_dict=True)
     assert logs == pytest.approx(plain_metrics(model, *batch, 0.1), rel=1e-5)
-
-
-@pytest.fixture
-def aligned_batch(batch):
-    """Five tokens with a source position; the others have none."""
-    inputs, target_output = batch
-    alignment = np.zeros((3, 6), "int32")
-    alignment[0, [1, 2, 4]], alignment[1, 1], alignment[2, 3] = (5, 2, 2), 3, 1
-    return {**inputs, "alignment": alignment}, target_output
-
-
-def guided(query="output", weight=0.5, **options):
-    model = make_model(num_layers=2, **options)
-    training = TrainingModel(model, 0.0, AlignmentHeads(2, (2,), query), weight)
-    training.compile(keras.optimizers.SGD(1.0), jit_compile=False)
-    return training
-
-
-@pytest.mark.parametrize(("query", "shift"), [("output", 1), ("input", 0)])
-def test_guided_alignment_by_hand(aligned_batch, query, shift, monkeypatch):
-    """The row that produces a target token, or the one that reads it, attends to its source."""
-    training = guided(query)
-    inputs, target_output = aligned_batch
-    _, scores = training.transformer(inputs, return_attention_scores=True)
-    attention = np.asarray(scores["cross"][1])[:, 1]
-    expected = [
-        -np.log(attention[row, token - shift, position])
-        for row, token, position in ((0, 1, 5), (0, 2, 2), (0, 4, 2), (1, 1, 3), (2, 3, 1))
-    ]
-    logs = training.evaluate(*aligned_batch, batch_size=3, verbose=0, return_dict=True)
-    assert logs["alignment_loss"] == pytest.approx(np.mean(expected), rel=1e-5)
-    monkeypatch.setattr(
-        "transformer_tf.training.model.projected_cross_entropy", lambda *_: (0.0, 0.0, 0.0)
-    )
-    total = training.compute_loss(inputs, target_output, training(inputs))
-    assert float(total) == pytest.approx(0.5 * np.sum(expected) / (target_output != 0).sum())
-
-
-def test_guided_alignment_changes_no_other_head_of_its_layer(aligned_batch):
-    """Its gradient reaches one head's queries and keys, and what lies before them."""
-    models = [guided(weight=weight) for weight in (0.0, 0.5)]
-    models[1].set_weights(models[0].get_weights())
-    for model in models:
-        model.train_on_batch(*aligned_batch)
-    changed = {}
-    for one, two in zip(*(model.transformer.weights for model in models), strict=True):
-        difference = np.abs(ops.convert_to_numpy(one) - ops.convert_to_numpy(two))
-        changed[one.path.partition("decoder/")[2]] = difference.max(axis=0) > 1e-6
-    for name in ("query_projection/kernel", "key_projection/kernel"):
-        columns = changed[f"layer_2/cross_attention/{name}"]
-        assert columns[8:].all() and not columns[:8].any()
-    after = (
-        "cross_attention/value",
-        "cross_attention/output",
-        "feed_forward",
-        "cross_attention_norm",
-    )
-    assert not any(
-        change.any()
-        for name, change in changed.items()
-        if name.startswith(tuple(f"layer_2/{part}" for part in after))
-    )
-    assert changed["layer_1/feed_forward/hidden/kernel"].any()
-
-
-def test_a_batch_without_alignment_is_trained_as_before(batch):
-    plain, training = make_model(num_layers=2), guided()
-    training.transformer.set_weights(plain.get_weights())
-    model = TrainingModel(plain)
-    model.compile(keras.optimizers.SGD(1.0), jit_compile=False)
-    unaligned = {**batch[0], "alignment": np.zeros((3, 6), "int32")}
-    model.train_on_batch(*batch)
-    logs = training.train_on_batch(unaligned, batch[1], return_dict=True)
-    assert float(logs["alignment_loss"]) == 0
-    for one, other in zip(plain.get_weights(), training.transformer.get_weights(), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)
-
-
-@pytest.mark.parametrize("precision", ["float32", "mixed_bfloat16", "mixed_float16"])
-def test_a_head_learns_to_align(aligned_batch, precision):
-    training = guided(dtype=precision)
-    training.compile(keras.optimizers.Adam(0.01))
-    for step in range(40):
-        logs = training.train_on_batch(*aligned_batch, return_dict=True)
-        if not step:
-            first = float(logs["alignment_loss"])
-    assert training(aligned_batch[0])[1].dtype == "float32"
-    attention = np.asarray(training(aligned_batch[0])[1])
-    alignment = aligned_batch[0]["alignment"][:, 1:]
-    found = attention.argmax(-1)[alignment > 0]
-    assert float(logs["alignment_loss"]) < first / 2
-    assert found.tolist() == alignment[alignment > 0].tolist()
 
 
 @pytest.mark.slow

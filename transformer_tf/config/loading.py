@@ -234,11 +234,7 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
         if key not in RESUMABLE and not key.startswith("decoding."):
             check_key(key)
             raise ConfigError(f"{key} cannot change in a resumed run, only in a new one")
-    config = load_saved_config(path, overrides)
-    changed = any(override.strip().startswith("decoding.alignment") for override in overrides)
-    if changed and config.training.guided_alignment:
-        raise ConfigError("decoding.alignment cannot change in a run with guided alignment")
-    return config
+    return load_saved_config(path, overrides)
 
 
 def save_config(config: Config, path: Path) -> None:

@@ -204,11 +204,6 @@ class TrainingConfig(Section, name="training"):
         None, "Maximum norm of the gradient of all weights; a larger gradient is scaled down."
     )
     label_smoothing: Share = key(0.0, "Share of the probability that is spread over all tokens.")
-    guided_alignment: NonNegativeFloat = key(
-        0.0,
-        "Weight of a further loss, with which the heads of `decoding.alignment` learn the word "
-        "alignments in NAME.align beside NAME.tsv (Garg et al. 2019), such as 0.05; 0 for none.",
-    )
     ema_decay: Share = key(
         0.0,
         "Decay per step of an exponential moving average of the weights, such as 0.999, which is "
@@ -347,8 +342,6 @@ class Config:
         """Checks that the model has the alignment layer and its heads."""
         alignment = self.decoding.alignment
         if alignment is None:
-            if self.training.guided_alignment:
-                raise ConfigError("training.guided_alignment needs decoding.alignment")
             return
         layers = self.model.num_decoder_layers or self.model.num_layers
         if alignment.layer > layers:

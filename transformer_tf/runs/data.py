@@ -13,7 +13,6 @@ from transformer_tf.config import DataConfig, TrainingConfig
 from transformer_tf.errors import DataError
 from transformer_tf.runs.folder import CORPUS_FILE
 from transformer_tf.runs.tokenizers import Tokenizers
-from transformer_tf.text.alignments import moved
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import EncodedPairs, encode_pairs
 from transformer_tf.text.corpora.cleaning import Pair
@@ -38,7 +37,7 @@ class TrainingData:
         train: The training batches.
         validation: The validation batches.
         over_length: Number of pairs of each split that exceed `data.max_length`.
-        fingerprint: A hash of the training pairs and their alignment.
+        fingerprint: A hash of the training pairs.
 
     Raises:
         DataError: If a split has no pair within `data.max_length`.
@@ -58,16 +57,11 @@ class TrainingData:
         placeholders = make_placeholders(data, tokenizers[0])
 
         def make_batches(
-            name: str,
-            pairs: Sequence[Pair],
-            weights: np.ndarray | None = None,
-            alignments: Sequence[bytes] | None = None,
+            name: str, pairs: Sequence[Pair], weights: np.ndarray | None = None
         ) -> Batches:
             if placeholders is not None:
-                plain, pairs = pairs, with_placeholders(pairs, placeholders)
-                if alignments is not None:
-                    alignments = [*map(moved, alignments, plain, pairs)]
-            encoded = encode_pairs(pairs, *tokenizers, data.max_length, weights, alignments)
+                pairs = with_placeholders(pairs, placeholders)
+            encoded = encode_pairs(pairs, *tokenizers, data.max_length, weights)
             self.over_length[name] = len(pairs) - len(encoded)
             if not len(encoded):
                 raise DataError(f"No {name} pair is left within data.max_length={data.max_length}")
@@ -80,7 +74,7 @@ class TrainingData:
                 rows_multiple=rows_multiple,
             )
 
-        self.train = make_batches("train", corpus.train, corpus.weights, corpus.alignments)
+        self.train = make_batches("train", corpus.train, corpus.weights)
         self.validation = make_batches("validation", corpus.validation)
         self.fingerprint = _fingerprint(self.train.pairs)
 
@@ -108,8 +102,7 @@ def check_held_out(corpus: Corpus, folder: Path) -> None:
 
 def _fingerprint(pairs: EncodedPairs) -> str:
     digest = hashlib.sha256()
-    alignment = [pairs.alignment] if pairs.alignment is not None else []
-    for side in (pairs.source, pairs.target, *alignment):
+    for side in (pairs.source, pairs.target):
         digest.update(np.ascontiguousarray(side.lengths, dtype="int64").tobytes())
         for begin in range(0, len(side.ids), _HASH_BLOCK):
             block = side.ids[begin : begin + _HASH_BLOCK]

@@ -157,7 +157,7 @@ class Trainer:
         """Loads the corpus. For pairs in other languages, names the checkpoint to start from."""
         training = self.config.training
         try:
-            return load_corpus(self.config.data, training.seed, training.guided_alignment > 0)
+            return load_corpus(self.config.data, training.seed)
         except WrongLanguageError as error:
             if training.start_from is None:
                 raise
@@ -243,8 +243,7 @@ class Trainer:
         """Compiles the model with the learning rate of the plan."""
         training = self.config.training
         schedule = make_schedule(training, self.plan, self.config.model.d_model)
-        heads = self.config.decoding.alignment if training.guided_alignment else None
-        self.training_model = compile_training_model(self.model, training, schedule, heads)
+        self.training_model = compile_training_model(self.model, training, schedule)
 
     def _plan_minutes(self, make_translator: Callable[[], SampleTranslator] | None) -> None:
         """Plans a new run with a time limit by the time of a few steps and of a validation.

@@ -1,25 +1,7 @@
-"""Cross-entropy over the real tokens of a padded batch (§5.4), and the loss of attention."""
+"""Cross-entropy over the real tokens of a padded batch, with label smoothing (§5.4)."""
 
 import keras
 from keras import ops
-
-
-def alignment_loss(attention, positions, weights):
-    """Compares attention with a word alignment: guided alignment (Garg et al. 2019).
-
-    Args:
-        attention: `float32` tensor `(batch, target_len, source_len)`, whose rows sum to 1.
-        positions: Integer tensor `(batch, target_len)`, the source position that each query should
-            attend to; 0 for any.
-        weights: `float32` tensor `(batch, target_len)`, the weight of each query in the loss.
-
-    Returns:
-        The weighted sum of -log attention, and the sum of the weights of the aligned queries.
-    """
-    chosen = ops.equal(positions[..., None], ops.arange(ops.shape(attention)[-1], dtype="int32"))
-    score = ops.sum(ops.where(chosen, attention, 0.0), axis=-1)
-    weights = weights * ops.cast(positions > 0, "float32")
-    return -ops.sum(ops.log(score + 1e-9) * weights), ops.sum(weights)
 
 
 def projected_cross_entropy(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import keras
 from keras import ops
 
-from transformer_tf.config import AlignmentHeads, TrainingConfig
-from transformer_tf.training.losses import alignment_loss, projected_cross_entropy
+from transformer_tf.config import TrainingConfig
+from transformer_tf.training.losses import projected_cross_entropy
 from transformer_tf.training.muon import Muon
 from transformer_tf.training.schedule import TransformerSchedule
 
@@ -20,45 +20,24 @@ class TrainingModel(keras.Model):
 
     The metrics are means over real tokens, independent of the weights: `loss`, with label
     smoothing; `accuracy`; `perplexity`, exp of the mean cross-entropy without smoothing; and
-    `tokens`, the number of real tokens. With guided alignment, `alignment_loss` is the mean of
-    -log attention over the aligned tokens.
+    `tokens`, the number of real tokens.
 
     Args:
         transformer: The built model.
         label_smoothing: ε of §5.4, from 0 to less than 1.
-        heads: The cross-attention heads whose mean learns the word alignment, `"alignment"` of the
-            inputs: `(batch, target_len + 1)`, for each target token, start and end included, the
-            position of its source token, 0 for none. `heads.query` says which decoder position
-            attends to it: the one that produces the target token or the one that reads it.
-        alignment_weight: Weight of the loss of an aligned token beside its cross-entropy.
     """
 
-    def __init__(
-        self,
-        transformer: keras.Model,
-        label_smoothing: float = 0.0,
-        heads: AlignmentHeads | None = None,
-        alignment_weight: float = 0.0,
-    ):
+    def __init__(self, transformer: keras.Model, label_smoothing: float = 0.0):
         super().__init__(name="training", dtype=transformer.dtype_policy)
         self.transformer = transformer
         self.label_smoothing = label_smoothing
-        self.heads = heads
-        self.alignment_weight = alignment_weight
         self.loss_mean = keras.metrics.Mean(name="token_loss")
         self.cross_entropy_mean = keras.metrics.Mean(name="cross_entropy")
         self.accuracy_mean = keras.metrics.Mean(name="accuracy")
-        self.alignment_mean = keras.metrics.Mean(name="alignment_loss")
         self.built = True
 
     def call(self, inputs, training=None):
-        if "alignment" not in inputs:
-            return self.transformer.hidden(inputs, training=training)
-        hidden, scores = self.transformer.hidden(
-            inputs, return_attention_scores=True, training=training
-        )
-        layer = scores["cross"][self.heads.layer - 1]
-        return hidden, sum(layer[:, head - 1] for head in self.heads.heads) / len(self.heads.heads)
+        return self.transformer.hidden(inputs, training=training)
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True, **kwargs
@@ -71,41 +50,27 @@ class TrainingModel(keras.Model):
         else:
             weights = real * ops.cast(sample_weight, "float32")
         kernel, bias = self.transformer.projection_weights()
-        hidden, attention = y_pred if "alignment" in x else (y_pred, None)
         loss, cross_entropy, correct = projected_cross_entropy(
-            hidden, kernel, bias, target, weights, self.label_smoothing, training
+            y_pred, kernel, bias, target, weights, self.label_smoothing, training
         )
         count = ops.maximum(tokens, 1.0)
         all_weights = ops.maximum(ops.sum(weights), 1e-30)
         self.loss_mean.update_state(loss / all_weights, sample_weight=tokens)
         self.cross_entropy_mean.update_state(cross_entropy / count, sample_weight=tokens)
         self.accuracy_mean.update_state(correct / count, sample_weight=tokens)
-        if attention is None:
-            return loss
-        reads = self.heads.query == "input"
-        positions = x["alignment"][:, :-1] if reads else x["alignment"][:, 1:]
-        total, aligned = alignment_loss(attention, positions, weights)
-        self.alignment_mean.update_state(
-            total / ops.maximum(aligned, 1e-30), sample_weight=aligned * tokens
-        )
-        return loss + self.alignment_weight * total
+        return loss
 
     def get_metrics_result(self):
-        alignment = {"alignment_loss": self.alignment_mean.result()} if self.heads else {}
         return {
             "loss": self.loss_mean.result(),
             "accuracy": self.accuracy_mean.result(),
             "perplexity": ops.exp(self.cross_entropy_mean.result()),
             "tokens": ops.convert_to_tensor(self.accuracy_mean.count),
-            **alignment,
         }
 
 
 def compile_training_model(
-    transformer: keras.Model,
-    settings: TrainingConfig,
-    schedule: TransformerSchedule,
-    heads: AlignmentHeads | None = None,
+    transformer: keras.Model, settings: TrainingConfig, schedule: TransformerSchedule
 ) -> TrainingModel:
     """Compiles a Transformer with its loss and an optimizer, ready for `fit`.
 
@@ -115,7 +80,6 @@ def compile_training_model(
         transformer: The built model.
         settings: The section `training` of the configuration.
         schedule: The learning rate.
-        heads: The heads that `training.guided_alignment` trains.
     """
     if settings.optimizer == "muon":
         optimizer = Muon(schedule, transformer.compute_dtype, settings.clip_norm)
@@ -123,7 +87,7 @@ def compile_training_model(
         optimizer = keras.optimizers.Adam(
             schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9, global_clipnorm=settings.clip_norm
         )
-    model = TrainingModel(transformer, settings.label_smoothing, heads, settings.guided_alignment)
+    model = TrainingModel(transformer, settings.label_smoothing)
     model.compile(
         optimizer=optimizer,
         # XLA compiles each shape again; TensorFlow's own kernels take any shape.

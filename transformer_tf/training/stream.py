@@ -104,7 +104,7 @@ def as_dataset(make: Callable[[], Iterator[WeightedBatch]], steps: int) -> Any:
     # first batch of another size.
     ids = tf.TensorSpec((None, None), tf.int32)
     weights = tf.TensorSpec((None, None), tf.float32)
-    signature = (dict.fromkeys(next(make())[0], ids), ids, weights)
+    signature = ({"source": ids, "target_input": ids}, ids, weights)
     dataset = tf.data.Dataset.from_generator(make, output_signature=signature)
     # With an unknown number of batches, Keras counts one update too many.
     dataset = dataset.apply(tf.data.experimental.assert_cardinality(steps)).prefetch(2)

@@ -185,11 +185,7 @@ class Batches:
         source = pad([self.pairs.source[i] for i in members], shape[0], rows)
         target = pad([self.pairs.target[i] for i in members], shape[1] + 1, rows)
         target_input, target_output = shift_target(target)
-        inputs = {"source": source, "target_input": target_input}
-        if self.pairs.alignment is not None:
-            alignment = [self.pairs.alignment[i] for i in members]
-            inputs["alignment"] = pad(alignment, shape[1] + 1, rows)
-        return inputs, target_output
+        return {"source": source, "target_input": target_input}, target_output
 
 
 def _lengths(pairs: EncodedPairs) -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transformer_tf.text.alignments import align_tokens
-
 if TYPE_CHECKING:
     from transformer_tf.text.corpora.cleaning import Pair
     from transformer_tf.text.tokenization.tokenizer import Tokenizer
@@ -54,14 +52,11 @@ class EncodedPairs:
         source: The sources.
         target: The targets, in the same order.
         weights: How often an epoch shows each pair, `(num_pairs,)`; None for once.
-        alignment: For each target token the position of its source token, 0 for none; None if no
-            pair is aligned.
     """
 
     source: Sequences
     target: Sequences
     weights: np.ndarray | None = None
-    alignment: Sequences | None = None
 
     @classmethod
     def from_lists(cls, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> EncodedPairs:
@@ -79,7 +74,6 @@ def encode_pairs(
     target_tokenizer: Tokenizer,
     max_length: int,
     weights: np.ndarray | None = None,
-    alignments: Sequence[bytes] | None = None,
 ) -> EncodedPairs:
     """Encodes pairs and removes those with a side that is too long.
 
@@ -89,8 +83,6 @@ def encode_pairs(
         target_tokenizer: The tokenizer of the targets.
         max_length: Maximum number of sub-words of a side, without start and end.
         weights: How often an epoch shows each pair, `(len(pairs),)`; None for once.
-        alignments: The word alignment of each pair, see `transformer_tf.text.alignments`; None for
-            none.
 
     Returns:
         The pairs in their order.
@@ -118,8 +110,4 @@ def encode_pairs(
         )
         for parts in chunks
     )
-    alignment = None
-    if alignments is not None and len(source):
-        ids = align_tokens([*compress(alignments, kept)], source, target, *tokenizers)
-        alignment = Sequences(ids, target.lengths)
-    return EncodedPairs(source, target, None if weights is None else weights[kept], alignment)
+    return EncodedPairs(source, target, None if weights is None else weights[kept])

@@ -12,7 +12,7 @@ import numpy as np
 
 from transformer_tf.config import DataConfig
 from transformer_tf.errors import DataError
-from transformer_tf.text import alignments, symbols
+from transformer_tf.text import symbols
 from transformer_tf.text.corpora import cleaning
 from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.sources import Source, list_sources
@@ -64,8 +64,6 @@ class Corpus:
     Attributes:
         train: Pairs to learn from.
         weights: How often an epoch shows each training pair: `float32` array `(len(train),)`.
-        alignments: The word alignment of each training pair, see `transformer_tf.text.alignments`;
-            None if they were not asked for.
         validation: Pairs to choose a model by.
         test: Pairs to report scores on.
         removed: How many pairs each cleaning step removed, in the order of the steps. The sum of
@@ -75,7 +73,6 @@ class Corpus:
 
     train: list[Pair]
     weights: np.ndarray
-    alignments: list[bytes] | None
     validation: list[Pair]
     test: list[Pair]
     removed: dict[str, int]
@@ -92,7 +89,6 @@ class Corpus:
             "pairs": self.sizes,
             "removed": self.removed,
             "sources": [dataclasses.asdict(source) for source in self.sources],
-            "aligned": sum(map(bool, self.alignments or ())),
         }
 
     def table(self) -> str:
@@ -135,7 +131,7 @@ def load_held_out(folder: Path, name: str) -> list[Pair]:
     return pairs  # type: ignore[return-value]
 
 
-def load_corpus(data: DataConfig, seed: int = 0, aligned: bool = False) -> Corpus:
+def load_corpus(data: DataConfig, seed: int = 0) -> Corpus:
     """Loads a corpus: downloads it if necessary, cleans it, and splits it without leakage.
 
     No sentence of one split is in another, neither on the source nor on the target side,
@@ -152,25 +148,18 @@ def load_corpus(data: DataConfig, seed: int = 0, aligned: bool = False) -> Corpu
     Args:
         data: What to load.
         seed: Selects the drawn splits.
-        aligned: Whether to read the word alignments of the training pairs.
 
     Returns:
         The three splits and the number of pairs that each cleaning step removed.
 
     Raises:
         DataError: If the corpus or a language is unknown, or the corpus is unavailable, damaged,
-            malformed or too small, if word alignments are missing or wrong, or if the columns of
-            some pairs seem to be swapped or in another language. The message is one line that says
-            what to do.
+            malformed or too small, or if the columns of some pairs seem to be swapped or in another
+            language. The message is one line that says what to do.
     """
     removed = dict.fromkeys(cleaning.PAIR_STEPS, 0)
-    sources = list_sources(data, removed, aligned)
-    pairs, links, source_of, splitter = _read_and_clean(sources, tag_names(data), seed, removed)
-    if aligned and not any(links):
-        raise DataError(
-            "training.guided_alignment needs word alignments of the training pairs, a file "
-            "NAME.align beside NAME.tsv: python -m tools.corpora.alignments FOLDER"
-        )
+    sources = list_sources(data, removed)
+    pairs, source_of, splitter = _read_and_clean(sources, tag_names(data), seed, removed)
     splitter.drop_duplicates()
     drawn = _draw_splits(splitter, data)
     splitter.drop_leaks(VALIDATION, (TEST,))
@@ -183,7 +172,6 @@ def load_corpus(data: DataConfig, seed: int = 0, aligned: bool = False) -> Corpu
     return Corpus(
         **splits,
         weights=np.array([source.weight for source in sources], dtype=np.float32)[train_source],
-        alignments=[links[index] for index in members[TRAIN]] if aligned else None,
         removed=removed,
         sources=_count_sources(sources, train_source),
     )
@@ -199,19 +187,18 @@ def tag_names(data: DataConfig) -> tuple[str, ...]:
 
 def _read_and_clean(
     sources: Sequence[Source], tags: tuple[str, ...], seed: int, removed: dict[str, int]
-) -> tuple[list[Pair], list[bytes], np.ndarray, Splitter]:
-    """Returns the usable pairs of all sources, their alignments and sources, and a splitter.
+) -> tuple[list[Pair], np.ndarray, Splitter]:
+    """Returns the usable pairs of all sources, the source of each as its index, and a splitter.
 
     The corpus's own validation and test pairs are only normalized, and removed if a side is empty:
     further selection would make scores incomparable.
     """
     pairs: list[Pair] = []
-    links: list[bytes] = []
     split_codes, source_of, mixed = array("b"), array("i"), array("b")
     source_hash, target_hash, pair_hash = array("Q"), array("Q"), array("Q")
     for index, origin in enumerate(sources):
         prefix = f"{symbols.TAGS[tags.index(origin.tag)]} " if origin.tag else ""
-        for split, raw_source, raw_target, alignment in origin.read():
+        for split, raw_source, raw_target in origin.read():
             if split == TRAIN:
                 pair = cleaning.clean_pair(raw_source, raw_target)
             else:
@@ -220,12 +207,7 @@ def _read_and_clean(
             if isinstance(pair, str):
                 removed[pair] += 1
                 continue
-            if not alignments.fits(alignment, pair):
-                raise DataError(f"The alignment of {origin.name} does not fit the pair {pair}")
-            if prefix:
-                alignment = bytes(source and source + 1 for source in alignment)
             pairs.append((prefix + pair[0], pair[1]))
-            links.append(alignment)
             split_codes.append(SPLITS.index(split))
             source_of.append(index)
             mixed.append(origin.mixed)
@@ -240,7 +222,7 @@ def _read_and_clean(
         removed,
         np.array(mixed, dtype=bool),
     )
-    return pairs, links, np.array(source_of, dtype=np.int64), splitter
+    return pairs, np.array(source_of, dtype=np.int64), splitter
 
 
 def _draw_splits(splitter: Splitter, data: DataConfig) -> list[str]:

@@ -13,15 +13,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from transformer_tf.config import DataConfig, MixConfig
 from transformer_tf.errors import DataError, one_line
-from transformer_tf.text.alignments import read_alignments
-from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.corpora.download import fetch
 from transformer_tf.text.corpora.pair_files import read_pairs
 from transformer_tf.text.corpora.splits import SPLITS, TEST, TRAIN, VALIDATION
@@ -62,13 +59,11 @@ class RawPair(NamedTuple):
         split: `train`, `validation` or `test`.
         source: The source sentence.
         target: Its translation.
-        alignment: Its word alignment, see `transformer_tf.text.alignments`; empty for none.
     """
 
     split: str
     source: str
     target: str
-    alignment: bytes = b""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,14 +85,12 @@ class Source:
     mixed: bool = False
 
 
-def list_sources(data: DataConfig, removed: dict[str, int], aligned: bool = False) -> list[Source]:
+def list_sources(data: DataConfig, removed: dict[str, int]) -> list[Source]:
     """Lists the sources of a configuration, `data.mix` last.
 
     Args:
         data: The configuration.
         removed: Receives the number of malformed lines of each kind, while the sources are read.
-        aligned: Whether to read the word alignments in `NAME.align` beside the files `NAME.tsv` of
-            training pairs, where there are such files.
 
     Raises:
         DataError: If the corpus is unknown. Reading a source can raise it too.
@@ -124,12 +117,9 @@ def list_sources(data: DataConfig, removed: dict[str, int], aligned: bool = Fals
         (VALIDATION, data.validation_files),
         (TEST, data.test_files),
     ):
-        read_links = aligned and split == TRAIN
-        sources += [
-            _file_source(entry, split, data, data, removed, read_links) for entry in entries
-        ]
+        sources += [_file_source(entry, split, data, data, removed) for entry in entries]
     for mix in data.mix:
-        source = _file_source(mix.files, TRAIN, data, mix, removed, aligned)
+        source = _file_source(mix.files, TRAIN, data, mix, removed)
         sources.append(dataclasses.replace(source, weight=mix.weight, tag=mix.tag, mixed=True))
     return sources
 
@@ -145,23 +135,14 @@ def _file_source(
     data: DataConfig,
     layout: DataConfig | MixConfig,
     removed: dict[str, int],
-    aligned: bool,
 ) -> Source:
-    links_file = Path(entry[0]).expanduser().with_suffix(".align")
-
     def read() -> Iterator[RawPair]:
         languages = data.source_language, data.target_language
         if layout.swap:
             languages = languages[::-1]
         paths = [Path(name).expanduser() for name in entry]
-        pairs = read_pairs(paths, languages, removed, layout.columns)
-        together: Iterable[tuple[Pair, bytes]] = ((pair, b"") for pair in pairs)
-        if aligned and links_file.is_file():
-            together = itertools.zip_longest(pairs, read_alignments(links_file, layout.swap))
-        for pair, alignment in together:
-            if pair is None or alignment is None:
-                raise DataError(f"{links_file} must have a line for each pair of {paths[0]}")
-            yield RawPair(split, *(pair[::-1] if layout.swap else pair), alignment)
+        for pair in read_pairs(paths, languages, removed, layout.columns):
+            yield RawPair(split, *(pair[::-1] if layout.swap else pair))
 
     return Source(Path(entry[0]).name, read)
 
