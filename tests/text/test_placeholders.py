@@ -262,6 +262,26 @@ def test_signs_outside_of_the_vocabulary_are_copied_or_replaced(text, read):
     assert masked(("en", "de"), text, alphabet=ALPHABET)[0] == read
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("I like Dvořák 🎉!", "I like <1> <2>!"),
+        ("“Þór” costs 5 €…", "“Þór” costs <1> euros…"),
+    ],
+)
+def test_rare_characters_of_the_vocabulary_are_copied(text, read):
+    assert masked(("en", "de"), text, alphabet=ALPHABET | frozenset(text))[0] == read
+
+
+def test_ms_is_read_as_mrs():
+    """Models know "Mrs."; German has one word for both."""
+    placeholders = Placeholders("en", "de")
+    text, values = placeholders.mask("Good evening, Ms. Young.")
+    assert text == f"Good evening, Mrs. {SLOTS[0]}."
+    translation = placeholders.unmask(f"Guten Abend, Frau {SLOTS[0]}.", values)
+    assert translation == "Guten Abend, Frau Young."
+
+
 def test_values_after_the_last_placeholder_stay():
     text = "11, 12, 13, 14 and 15"
     assert masked(("en", "de"), text) == ("<1>, <2>, <3>, 14 and 15", ["11", "12", "13"])

@@ -20,6 +20,7 @@ Neural Machine Translation", do the same with unknown words.
 | `around` | for each kind what the value replaces in a translation besides the placeholder |
 | `fixes` | what is replaced in a translation with values |
 | `nouns` | where a capitalized word ends that is a noun, if the language capitalizes nouns |
+| `rare` | a character that a vocabulary may have, but too rarely to be learned |
 
 A carrier without a placeholder leaves the value to the model: "3rd" is read as "third". The
 regular expressions are those that Python and JavaScript share, with `[\w]` for a letter or digit.
@@ -137,6 +138,7 @@ class Convention:
         self.table = table
         self.plain = [(sign, *_replacement(*rule)) for sign, *rule in table["plain"]]
         self.fixes = [_replacement(*rule) for rule in table["fixes"]]
+        self.rare = re.compile(table["rare"])
 
     @classmethod
     @functools.cache
@@ -372,10 +374,11 @@ class Placeholders:
         ]
 
     def _unknown(self, text: str, alphabet: frozenset[str]) -> list[Found]:
-        """Returns the words and symbols that the vocabulary would spell in bytes."""
+        """Returns the words and symbols with a character that is rare or not in the vocabulary."""
 
         def is_unknown(character: str) -> bool:
-            known = character in alphabet or character == " " or "\ue000" <= character <= "\uf8ff"
+            known = character in alphabet and not self.source.rare.match(character)
+            known = known or character == " " or "\ue000" <= character <= "\uf8ff"
             ascii_ = character.isascii() and not (character in _SYMBOLS or character.isdigit())
             return not (known or ascii_)
 
@@ -431,6 +434,7 @@ def load_table(language: str) -> dict[str, Any]:
         "carriers": table.get("carriers", {}),
         "around": table.get("around", {}),
         "plain": common["plain"],
+        "rare": table.get("rare", common["rare"]),
         "nouns": [whole(each) for each in table.get("nouns", ())],
         "fixes": [[whole(old), new] for old, new in table.get("fixes", ())],
     }

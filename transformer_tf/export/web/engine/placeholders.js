@@ -38,6 +38,7 @@ class Convention {
     this.plain = table.plain.map(([sign, ...each]) => ({ sign, each: rule(each) }));
     this.fixes = table.fixes.map(rule);
     this.nouns = table.nouns.map(regex);
+    this.rare = new RegExp(table.rare, "u");
   }
 
   /**
@@ -150,7 +151,7 @@ export class Placeholders {
    * @param {string} settings.target_language
    * @param {string|null} settings.known_words In lower case, as `front_coded` in pack.py writes
    *     them; null if names stay.
-   * @param {boolean} settings.copies_unknown Whether to mask what the vocabulary spells in bytes.
+   * @param {boolean} settings.copies_unknown Whether to mask characters that are rare or not in the vocabulary.
    * @param {Iterable<string>} alphabet The characters of the source vocabulary.
    */
   constructor(settings, alphabet) {
@@ -311,7 +312,7 @@ export class Placeholders {
   }
 
   /**
-   * The words and symbols that the vocabulary would spell in bytes.
+   * The words and symbols with a character that is rare or not in the vocabulary.
    *
    * @param {string} text
    * @returns {Found[]}
@@ -320,7 +321,7 @@ export class Placeholders {
     return spansOf(text, RUN)
       .map(([begin, end]) => ({ begin, end, kind: "copy", fields: { text: text.slice(begin, end) } }))
       .filter(({ fields }) => [...fields.text].some((character) =>
-        !this.alphabet.has(character) && !PLAIN.test(character)));
+        (!this.alphabet.has(character) || this.source.rare.test(character)) && !PLAIN.test(character)));
   }
 }
 
