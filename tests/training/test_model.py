@@ -232,6 +232,17 @@ def test_average_by_hand():
     assert slow.values[0][0, 0] == pytest.approx(0.7**INTERVAL, rel=1e-5)
 
 
+def test_a_restored_average_goes_on():
+    average, saved = WeightAverage(0.5, Progress()), [np.ones((1, 1))]
+    assert average.values == []
+    average.restore(saved)
+    saved[0][:] = 0  # a copy was kept
+    np.testing.assert_array_equal(average.values, [[[1.0]]])
+    average.values = make_model().get_weights()[:-1]
+    with pytest.raises(ValueError, match="zip"):
+        average.update(make_model())  # it has one weight more
+
+
 def test_the_average_is_updated_every_tenth_step(batch):
     training = TrainingModel(make_model())
     training.compile(keras.optimizers.SGD(1.0))
