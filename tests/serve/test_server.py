@@ -197,8 +197,18 @@ def test_the_command_ends_at_an_interrupt(checkpoint):
         port = str(taken.getsockname()[1])
         refused = subprocess.run([*command, "--port", port], capture_output=True, text=True)
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1), refused.stderr
-    process = subprocess.Popen([*command, "--port", port], stderr=subprocess.PIPE, text=True)
-    assert f":{port} " in process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    assert "Traceback" not in process.communicate(timeout=30)[1]
+    process = subprocess.Popen(
+        [*command, "--port", port],
+        stderr=subprocess.PIPE,
+        text=True,
+        # A program that runs in the background of a shell, as these tests may, ignores interrupts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with process:
+        assert f":{port} " in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        try:
+            assert "Traceback" not in process.communicate(timeout=30)[1]
+        finally:
+            process.kill()
     assert process.returncode == 0
