@@ -17,7 +17,7 @@ from transformer_tf.training.averaging import INTERVAL, WeightAverage
 from transformer_tf.training.model import TrainingModel, compile_training_model
 from transformer_tf.training.muon import Muon
 from transformer_tf.training.progress import Progress
-from transformer_tf.training.stream import BatchStream
+from transformer_tf.training.stream import BatchStream, as_dataset
 from transformer_tf.transformer import Transformer
 
 START = 9
@@ -197,7 +197,40 @@ def test_a_stream_starts_at_any_step(weight):
         for one, other in zip(again.take(begin, end), batches[begin:end], strict=True):
             np.testing.assert_array_equal(one[0]["source"], other[0]["source"])
             np.testing.assert_array_equal(one[2], other[2])
-    assert whole.describe(whole.steps_per_epoch).startswith("epoch 2, batch 1 of ")
+    (inputs, target, weights), (_, index) = batches[-1], whole.locate(steps - 1)
+    assert whole.describe(steps - 1) == (
+        f"epoch {whole.locate(steps - 1)[0] + 1}, batch {index + 1} of {len(whole.batches)}, "
+        f"{sum(map(any, weights))} pairs of up to {inputs['source'].shape[1]} and "
+        f"{target.shape[1]} tokens"
+    )
+
+
+def test_the_place_of_a_step_among_epochs_of_different_lengths():
+    whole = stream(np.random.default_rng(3), weight=0.3)
+    lengths = []
+    for epoch in range(9):
+        whole.batches.set_epoch(epoch)
+        lengths.append(len(whole.batches))
+    assert len(set(lengths)) > 1
+    for epoch in (8, 3, 0):
+        assert whole.locate(sum(lengths[:epoch])) == (epoch, 0)
+        assert whole.locate(sum(lengths[: epoch + 1]) - 1) == (epoch, lengths[epoch] - 1)
+
+
+def test_a_dataset_has_batches_of_any_size():
+    whole = stream(np.random.default_rng(3))
+    batches = list(whole.take(0, 7))
+    assert len({target.shape for _, target, _ in batches}) > 1
+    dataset = as_dataset(lambda: whole.take(0, 7), 7)
+    if keras.backend.backend() == "tensorflow":
+        assert int(dataset.cardinality()) == 7
+        assert {spec.dtype.name for spec in dataset.element_spec[0].values()} == {"int32"}
+        assert [spec.dtype.name for spec in dataset.element_spec[1:]] == ["int32", "float32"]
+    for one, other in zip(dataset, batches, strict=True):
+        for name, ids in other[0].items():
+            np.testing.assert_array_equal(one[0][name], ids)
+        np.testing.assert_array_equal(one[1], other[1])
+        np.testing.assert_array_equal(one[2], other[2])
 
 
 def test_processes_share_the_rows_of_a_batch():
