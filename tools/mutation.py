@@ -48,7 +48,10 @@ TESTS = {
     "transformer_tf/training/model.py": ("tests/training/test_model.py",),
     "transformer_tf/training/stream.py": ("tests/training/test_model.py",),
     "transformer_tf/training/progress.py": ("tests/training/test_progress.py",),
-    "transformer_tf/training/validation.py": ("tests/training/test_validation.py",),
+    "transformer_tf/training/validation.py": (
+        "tests/training/test_validation.py",
+        "tests/training/test_model.py",
+    ),
     "transformer_tf/training/callbacks.py": ("tests/training/test_callbacks.py", "tests/runs"),
     "transformer_tf/training/distribution.py": ("tests/training/test_distribution.py",),
     "transformer_tf/training/loop.py": ("tests/runs",),

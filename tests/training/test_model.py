@@ -18,6 +18,7 @@ from transformer_tf.training.model import TrainingModel, compile_training_model
 from transformer_tf.training.muon import Muon
 from transformer_tf.training.progress import Progress
 from transformer_tf.training.stream import BatchStream, as_dataset
+from transformer_tf.training.validation import evaluate
 from transformer_tf.transformer import Transformer
 
 START = 9
@@ -231,6 +232,21 @@ def test_a_dataset_has_batches_of_any_size():
             np.testing.assert_array_equal(one[0][name], ids)
         np.testing.assert_array_equal(one[1], other[1])
         np.testing.assert_array_equal(one[2], other[2])
+
+
+def test_a_validation_takes_each_batch_once(capsys):
+    model, whole = make_model(), stream(np.random.default_rng(3))
+    training = TrainingModel(model)
+    training.compile()
+    total, tokens = {"loss": 0.0, "accuracy": 0.0}, 0
+    for inputs, target, _ in whole.take(0, whole.steps_per_epoch):
+        count, one = (target != 0).sum(), plain_metrics(model, inputs, target, 0.0)
+        total = {name: each + count * one[name] for name, each in total.items()}
+        tokens += count
+    expected = {name: each / tokens for name, each in total.items()}
+    expected["perplexity"] = np.exp(expected["loss"])
+    assert evaluate(training, whole) == pytest.approx(expected, rel=1e-5)
+    assert capsys.readouterr().out == ""
 
 
 def test_processes_share_the_rows_of_a_batch():
