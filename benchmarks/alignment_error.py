@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,8 @@ def alignment_error_rate(
 
 
 def choose_heads(
-    weights: Mapping[Query, Sequence[npt.NDArray[np.floating]]],
+    weights: Sequence[npt.NDArray[np.floating]],
+    query: Query,
     sure: Sequence[Collection[Link]],
     possible: Sequence[Collection[Link]],
 ) -> tuple[AlignmentHeads, float]:
@@ -64,8 +65,8 @@ def choose_heads(
     as long as the error falls.
 
     Args:
-        weights: For each kind of query, an array
-            `(num_layers, num_heads, target_words, source_words)` for each validation pair.
+        weights: An array `(num_layers, num_heads, target_words, source_words)` for each pair.
+        query: Which step the weights of a word come from.
         sure: As in `alignment_error_rate`.
         possible: As in `alignment_error_rate`.
 
@@ -73,28 +74,25 @@ def choose_heads(
         The heads and their alignment error rate.
     """
     candidates: list[tuple[float, AlignmentHeads]] = []
-    for query, pairs in weights.items():
-        num_layers, num_heads = pairs[0].shape[:2]
-        for layer in range(1, num_layers + 1):
-            lowest_error, chosen = np.inf, AlignmentHeads(layer, (), query)
-            while remaining := set(range(1, num_heads + 1)) - set(chosen.heads):
-                extended = [
-                    AlignmentHeads(layer, tuple(sorted((*chosen.heads, head))), query)
-                    for head in sorted(remaining)
-                ]
-                errors = [
-                    alignment_error_rate(
-                        [link_words(mean_of_heads(pair, choice)) for pair in pairs],
-                        sure,
-                        possible,
-                    )
-                    for choice in extended
-                ]
-                if min(errors) >= lowest_error:
-                    break
-                lowest_error = min(errors)
-                chosen = extended[errors.index(lowest_error)]
-            candidates.append((float(lowest_error), chosen))
+    num_layers, num_heads = weights[0].shape[:2]
+    for layer in range(1, num_layers + 1):
+        lowest_error, chosen = np.inf, AlignmentHeads(layer, (), query)
+        while remaining := set(range(1, num_heads + 1)) - set(chosen.heads):
+            extended = [
+                AlignmentHeads(layer, tuple(sorted((*chosen.heads, head))), query)
+                for head in sorted(remaining)
+            ]
+            errors = [
+                alignment_error_rate(
+                    [link_words(mean_of_heads(pair, choice)) for pair in weights], sure, possible
+                )
+                for choice in extended
+            ]
+            if min(errors) >= lowest_error:
+                break
+            lowest_error = min(errors)
+            chosen = extended[errors.index(lowest_error)]
+        candidates.append((float(lowest_error), chosen))
     error, choice = min(candidates, key=lambda candidate: candidate[0])
     return choice, error
 
@@ -110,7 +108,7 @@ def measure_alignments(folder: Path) -> Iterator[dict[str, Any]]:
 
     Yields:
         Alignment error rates on validation and test: of the heads in the configuration, and of the
-        heads that align the validation pairs best.
+        heads that align the validation pairs best with each kind of query.
 
     Raises:
         ConfigError: If the checkpoint has other languages.
@@ -127,8 +125,11 @@ def measure_alignments(folder: Path) -> Iterator[dict[str, Any]]:
         for split in ("validation", "test")
     )
     configured = translator.options.alignment
-    best, _ = choose_heads(validation.weights, validation.sure, validation.possible)
-    for name, heads in ("configured", configured), ("best", best):
+    choices = [("configured", configured)]
+    for query, weights in validation.weights.items():
+        best, _ = choose_heads(weights, query, validation.sure, validation.possible)
+        choices.append((f"best {query}", best))
+    for name, heads in choices:
         yield {
             "choice": name,
             "decoding.alignment": dataclasses.asdict(heads) if heads else None,
