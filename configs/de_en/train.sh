@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Trains the next German-English translator: bash configs/de_en/train.sh. It starts from the second
+# Trains the next German-English translator: bash configs/de_en/train.sh. It starts from the third
 # stage of configs/en_de/train.sh, which also says what it needs: that of this machine, or that of the repository.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/de-en
-start=runs/en-de-2
-[ -d $start ] || start=checkpoints/stages/en-de-2
+start=runs/en-de-3
+[ -d $start ] || start=checkpoints/en-de
 config=configs/de_en/stage_1.yaml
 
 [ -f $data/tatoeba.tsv ] || python -m tools.corpora de-en $data

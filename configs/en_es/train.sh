@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Trains the next English-Spanish translator: bash configs/en_es/train.sh. It starts from the second
+# Trains the next English-Spanish translator: bash configs/en_es/train.sh. It starts from the third
 # stage of configs/en_de/train.sh, which also says what it needs: that of this machine, or that of the repository.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-es
-start=runs/en-de-2
-[ -d $start ] || start=checkpoints/stages/en-de-2
+start=runs/en-de-3
+[ -d $start ] || start=checkpoints/en-de
 config=configs/en_es/stage_1.yaml
 
 [ -f $data/tatoeba.tsv ] || python -m tools.corpora en-es $data
