@@ -41,7 +41,7 @@ def test_a_chosen_word_leaves_the_view_and_is_the_one_of_the_next_view(fresh_pag
 def test_restore_undoes_every_change(fresh_page):
     page, said = fresh_page, translation(fresh_page)
     page.click("#way-odds")
-    page.click("#next-tokens button >> nth=1")
+    page.click("#next-tokens button >> nth=3")
     page.wait_for_function(
         "said => document.querySelector('#translation').textContent !== said", arg=said
     )
@@ -234,7 +234,7 @@ def test_heads_are_silenced_until_the_translation_breaks(fresh_page):
     ready(page)
     assert translation(page) != said
     assert f"Without the changes: “{said}”" in page.text_content("#notice-text")
-    assert 1 < page.locator("#heads .silenced").count() < 8 * DECODER_LAYERS
+    assert 1 <= page.locator("#heads .silenced").count() < 8 * DECODER_LAYERS
 
 
 def test_a_text_is_cleared_an_example_chosen_and_the_text_brought_back(fresh_page):

@@ -181,8 +181,8 @@ def test_placeholders(start_engine, tmp_path):
 
 @pytest.fixture(scope="module")
 def shipped(start_engine):
-    """The shipped checkpoint, in float16 as it is stored, in the page and in NumPy."""
-    ask = start_engine(pack_checkpoint(SHIPPED, "float16"))
+    """The shipped checkpoint, in the 8 bits in which it is stored, in the page and in NumPy."""
+    ask = start_engine(pack_checkpoint(SHIPPED, "int8"))
     return ask, Translator.load(SHIPPED, engine="numpy")
 
 

@@ -31,8 +31,9 @@ def test_segments_are_those_of_the_package(start_engine, shipped_packs):
     engine = start_engine(shipped_packs["en-de"])
     config, _, source, _ = open_checkpoint(CHECKPOINTS / "en-de")
     placeholders = make_placeholders(config.data, source)
+    length, split = config.data.max_length, config.decoding.split_sentences
     for text in TEXTS:
-        expected = read_segments(text, source, config.data.max_length, placeholders=placeholders)
+        expected = read_segments(text, source, length, split, placeholders)
         found = engine("segments", text)
         assert [each["allCaps"] for each in found] == [each.all_caps for each in expected]
         unmasked = [each.unmasked or each.text for each in expected]

@@ -35,7 +35,7 @@ def test_every_box_opens_its_view_and_is_a_picture_of_the_sentence(fresh_page):
     sizes = page.locator("#way-cross canvas").evaluate_all(
         "all => all.map((e) => [e.width, e.height])"
     )
-    assert sizes == [[11, 11]] * 4
+    assert sizes == [[11, 11]] * DECODER_LAYERS
     assert page.locator("#way-pieces i").count() == 9
     page.click("#first")
     page.click("#forward")
@@ -103,10 +103,10 @@ def test_another_word_is_chosen_where_it_stands(fresh_page, engine, found):
     assert words == expected
     others = f"the other {odds['count'] - 8:,} share "
     assert page.text_content("#alternatives .bars > p").startswith(others)
-    page.click("#alternatives button >> nth=1")
+    page.click("#alternatives button >> nth=2")
     page.wait_for_selector("#notice:not([hidden])")
     ready(page)
-    prefix = [*found["ids"][:3], odds["tokens"][1]["id"]]
+    prefix = [*found["ids"][:3], odds["tokens"][2]["id"]]
     other = engine("translate", {"text": FIRST, "search": "beam", "prefix": prefix})
     assert page.text_content("#translation") == other["text"] != found["text"]
     assert page.is_hidden("#alternatives") and page.is_visible("#map")
