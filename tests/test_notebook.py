@@ -88,7 +88,9 @@ def test_a_notebook_of_the_course_says_the_same_again(notebook, tmp_path):
         if (notebook.stem in WITHOUT_TRAINING or "Translator.load(" in code) and not drawn:
             (new_words, new_numbers), (old_words, old_numbers) = said(new), said(old)
             assert new_words == old_words
-            np.testing.assert_allclose(new_numbers, old_numbers, rtol=0.1, atol=0.03)
+            # Rounding, which differs between processors, changes a few translations.
+            atol = 0.3 if "BLEU" in code else 0.03
+            np.testing.assert_allclose(new_numbers, old_numbers, rtol=0.1, atol=atol)
 
 
 def said(cell):
