@@ -40,15 +40,16 @@ export function drawWaves(canvas, count, depth) {
 }
 
 /**
- * The words of a text in random order.
+ * The words of a text in random order. The mark at its end stays, or one sentence would be two.
  *
  * @param {string} text
  */
 export function shuffleWords(text) {
-  const words = text.split(/\s+/).filter(Boolean);
+  const body = text.replace(/[.!?…\s]+$/u, "");
+  const words = body.split(/\s+/).filter(Boolean);
   for (let i = words.length - 1; i > 0; i--) {
     const j = Math.floor(Math.random() * (i + 1));
     [words[i], words[j]] = [words[j], words[i]];
   }
-  return words.join(" ");
+  return words.join(" ") + text.slice(body.length);
 }
