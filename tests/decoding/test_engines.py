@@ -110,6 +110,7 @@ def test_log_probabilities_are_those_of_a_teacher_forced_pass(engines, options):
     keras_engine, engine = engines
     found = engine.search(sentences(), options, PREFIXES, n_best=options.beam_size)
     assert_teacher_forced(keras_engine.model, sentences(), found)
+    assert {len(row) for row in found} == {options.beam_size}
     for row, prefix in zip(found, PREFIXES, strict=True):
         assert all(hypothesis.ids[: len(prefix)] == prefix for hypothesis in row)
 
@@ -168,6 +169,15 @@ def test_a_translation_is_at_most_twice_as_long_as_its_source_plus_ten(tmp_path)
     assert [len(row[0].ids) for row in found] == [13, 18]
 
 
+@pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
+def test_a_translation_ends_with_the_end_token(options, tmp_path):
+    model = make_model()
+    model.output_projection.bias.assign_add(99.0 * np.eye(TARGET_VOCAB)[END])
+    engine = NumpyEngine(to_numpy(model, tmp_path), START, END)
+    for (best,) in engine.search(sentences(), options):
+        assert best.ids == [] and len(best.token_log_probs) == 1
+
+
 def test_a_padding_token_in_a_translation_is_never_attended(tmp_path):
     """An untrained model may well choose it: with this seed, on TensorFlow and on JAX."""
     keras.utils.set_random_seed(1)
@@ -203,6 +213,15 @@ def test_a_search_has_one_blas_thread(engines):
         assert blas_threads() == before
     assert len(during) > 1
     assert all(set(threads) == {1} for threads in during)
+
+
+def test_the_limit_of_blas_threads_ends_with_the_search():
+    limit = numpy_engine._OneBlasThread()
+    with threadpool_limits(3, user_api="blas"):
+        before = blas_threads()
+        with limit:
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
 
 
 def test_searches_that_overlap_restore_the_blas_threads(engines):

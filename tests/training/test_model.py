@@ -107,6 +107,14 @@ def test_the_loss_has_gradients_unless_told_otherwise(batch, monkeypatch):
     assert calls == [True, False]
 
 
+def test_dropout_and_smoothing_only_where_asked_for(batch):
+    model = TrainingModel(make_model(dropout_rate=0.5))
+    assert model.label_smoothing == 0
+    kept, dropped = (np.asarray(model(batch[0], training=training)) for training in (False, True))
+    np.testing.assert_allclose(kept, model.transformer.hidden(batch[0]), atol=1e-6)
+    assert np.abs(kept - dropped).max() > 0.1
+
+
 def test_the_optimizer_is_that_of_the_paper():
     model = compile_training_model(make_model(), TrainingConfig(clip_norm=0.7), 0.25)
     config = model.optimizer.get_config()
