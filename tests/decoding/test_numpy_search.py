@@ -205,13 +205,16 @@ def test_beam_of_one_equals_greedy_search():
         assert_same(one, [(other[0].score, other[0].ids)])
 
 
-@pytest.mark.parametrize("size", [3, 31, 331, 8002])
-def test_top_k_is_a_stable_sort(size):
+@pytest.mark.parametrize(
+    ("size", "k"), [(3, 3), (31, 3), (331, 3), (331, 12), (331, 20), (8002, 3)]
+)
+def test_top_k_is_a_stable_sort(size, k):
     random = np.random.default_rng(0)
     values = random.integers(0, size, (50, size)).astype("float32")
     values[1:30] = random.normal(size=(29, size))
-    best, index = top_k(values, 3)
-    expected = np.argsort(-values, axis=1, kind="stable")[:, :3]
+    best, index = top_k(values, k)
+    expected = np.argsort(-values, axis=1, kind="stable")[:, :k]
     np.testing.assert_array_equal(best, np.take_along_axis(values, expected, axis=1))
     np.testing.assert_array_equal(np.take_along_axis(values, index, axis=1), best)
     np.testing.assert_array_equal(index[1:30], expected[1:30])
+    assert (np.diff(index, axis=1)[best[:, 1:] == best[:, :-1]] > 0).all()
