@@ -215,6 +215,10 @@ def test_a_link_has_the_view_the_head_and_the_changes(open_page, site):
     for place in ("#translation", "#notice-text", "#chosen"):
         assert other.text_content(place) == page.text_content(place), place
     assert "Layer 1, head 2" in other.text_content("#chosen")
+    # A link without a sentence keeps the example.
+    example = open_page(f"{address}#view=encoder")
+    assert example.get_attribute("#way-encoder", "aria-pressed") == "true"
+    assert example.input_value("#source") and example.text_content("#translation")
     # What the model does not have is left out.
     broken = open_page(f"{address}#s=A%20tree.&silent=cross.99.0,x&begin=999999&head=9.9&view=no")
     assert broken.is_hidden("#notice") and broken.text_content("#translation")

@@ -134,7 +134,8 @@ function startModel(text, before) {
   input.start(text || kept || EXAMPLES[source]?.[0] || "");
   fill(byId("example-chips"), ...(EXAMPLES[source] ?? []).map((example) =>
     element("button", { type: "button", click: () => input.replace(example) }, example)));
-  if (text && text === readLink().text) follow();
+  const link = readLink();
+  if (link.fields.size && link.text === text) follow();
 }
 
 /** Shows the view of the link in the address, and makes its changes. */
