@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.export.web.conftest import SHIPPED, ready
+from tests.export.web.conftest import SHIPPED, ready, type_text
 from transformer_tf.attention_maps.alignments import attention_of_words
 
 pytestmark = pytest.mark.slow
@@ -102,3 +102,75 @@ def test_the_arcs_are_saved_as_pictures(fresh_page, expected):
     with Image.open(io.BytesIO(saved["png"])) as image:
         assert image.width == 2 * int(picture.get("width"))
         assert len(image.getcolors(1 << 20)) > 10
+
+
+# The words that the line of an arc runs through, and the shares that are not in sight.
+CROSSED = """() => {
+    const boxOf = (each) => each.getBoundingClientRect();
+    const words = Array.from(document.querySelectorAll("#arcs .words .chip"));
+    return Array.from(document.querySelectorAll("#arc-lines path"), boxOf).flatMap((line) =>
+        words.filter((word) => {
+            const { left, right, top, bottom } = boxOf(word);
+            return line.left < right - 1 && line.right > left + 1
+                && line.top < bottom - 1 && line.bottom > top + 1;
+        }).map((word) => word.textContent));
+}"""
+CUT_SHARES = """() => {
+    const box = document.querySelector("#arcs").getBoundingClientRect();
+    const seen = Array.from(document.querySelectorAll("#arc-lines g.lit text")).filter((text) =>
+        getComputedStyle(text).visibility === "visible").map((e) => e.getBoundingClientRect());
+    return seen.filter(({ left, right }) => left < box.left || right > box.right).length;
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_on_a_phone_the_sentences_are_columns_and_no_line_crosses_a_word(
+    browser, shipped_site, width
+):
+    page = browser.new_page(viewport={"width": width, "height": 844}, has_touch=True)
+    page.goto(shipped_site)
+    ready(page)
+    boxes = [each.bounding_box() for each in page.locator("#arcs .words .chip").all()]
+    sources, targets = boxes[:8], boxes[8:]
+    rights = [box["x"] + box["width"] for box in sources]
+    assert rights == pytest.approx([rights[0]] * 8, abs=0.1)
+    assert [box["x"] for box in targets] == pytest.approx([targets[0]["x"]] * 9, abs=0.1)
+    assert targets[0]["x"] - rights[0] > 80
+    assert page.evaluate(CROSSED) == []
+    page.tap("#arc-target .chip >> nth=3")
+    page.wait_for_selector("#alternatives:popover-open")
+    assert page.locator("#arc-lines g.lit").count() >= 2
+    assert page.evaluate(CUT_SHARES) == 0
+    page.keyboard.press("Escape")
+    with page.expect_download() as download:
+        page.tap("#save-svg")
+    picture = ElementTree.fromstring(Path(download.value.path()).read_text())
+    places = [
+        (float(text.get("x")), float(text.get("y")))
+        for text in picture.iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert max(x for x, _ in places[:8]) < min(x for x, _ in places[8:])
+    assert places[:8] == sorted(places[:8], key=lambda place: place[1])
+    page.tap("#first")
+    page.tap("#forward")
+    targets = page.locator("#arc-lines g").evaluate_all("all => all.map((e) => e.dataset.target)")
+    assert set(targets) == {"0"}
+    page.close()
+
+
+def test_sentences_are_columns_only_where_they_do_not_fit_on_a_line(fresh_page):
+    page = fresh_page
+
+    def is_upright():
+        page.wait_for_timeout(200)
+        return page.locator("#arcs.upright").count() == 1
+
+    assert not is_upright()
+    page.set_viewport_size({"width": 390, "height": 768})
+    assert is_upright()
+    type_text(page, "Good morning!")
+    assert not is_upright()
+    type_text(page, FIRST)
+    assert is_upright()
+    page.set_viewport_size({"width": 1366, "height": 768})
+    assert not is_upright()

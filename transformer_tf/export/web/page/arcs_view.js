@@ -9,11 +9,16 @@ import { Session } from "./session.js";
 
 const THICKEST = 9; // pixels of an arc of weight 1
 const THINNEST = 0.05; // weight of an arc
-const [ABOVE, BELOW] = [2, 13]; // pixels from a word to the baseline of its share
+const [ABOVE, BELOW, BESIDE] = [2, 13, 2]; // pixels from a word to its share
+const HALF_LETTER = 5; // pixels of a share above the middle of its word
+const NARROW = 640; // pixels; on a narrower screen no sentence takes two lines
 
 /** @typedef {import("../../../attention_maps/browser/tokens.js").Entry} Entry */
 
-/** The sentence above its translation, with an arc from each word to those that it looks at. */
+/**
+ * The sentence above its translation, with an arc from each word to those that it looks at. Where a
+ * sentence does not fit on a line, both are columns, so that no arc crosses a word.
+ */
 export class ArcsView {
   /**
    * @param {Session} session
@@ -35,7 +40,8 @@ export class ArcsView {
     /** @type {SVGElement[]} The arcs of the word that is pointed at. */
     this.lit = [];
     this.leaving = 0; // the timer that ends pointing at a word
-    new ResizeObserver(() => this.drawArcs()).observe(byId("arcs"));
+    // Later, because columns change the size again.
+    new ResizeObserver(() => requestAnimationFrame(() => this.drawArcs())).observe(byId("arcs"));
   }
 
   draw() {
@@ -54,6 +60,7 @@ export class ArcsView {
         const pause = ({ pointerType }) => {
           if (pointerType !== "touch") this.leaving = setTimeout(leave, PAUSE_OF_CHIPS);
         };
+        const blur = ({ relatedTarget }) => byId("alternatives").contains(relatedTarget) || leave();
         const click = ({ currentTarget }) => {
           point();
           if (side === "target") this.onChoose(currentTarget, entry.positions[0]);
@@ -61,7 +68,7 @@ export class ArcsView {
         return {
           class: side === "target" && this.timeOf(entry),
           "aria-haspopup": side === "target" && "dialog",
-          pointerenter: point, focus: point, click, pointerleave: pause, blur: leave,
+          pointerenter: point, focus: point, click, pointerleave: pause, blur,
         };
       });
     }
@@ -94,29 +101,45 @@ export class ArcsView {
       element("span", { class: "later" }, label.slice(said.length)));
   }
 
+  /** Makes columns of the sentences if the screen is narrow and one of them takes two lines. */
+  get isUpright() {
+    const { classList, clientWidth } = byId("arcs");
+    classList.remove("upright");
+    const wraps = ({ firstElementChild: first, lastElementChild: last }) => last?.offsetTop > first?.offsetTop;
+    return classList.toggle("upright",
+      clientWidth < NARROW && [byId("arc-source"), byId("arc-target")].some(wraps));
+  }
+
   /** Draws the arcs where the words are now. */
   drawArcs() {
     const svg = byId("arc-lines");
-    const [sources, targets] = ["arc-source", "arc-target"].map((id) =>
-      Array.from(byId(id).children, (word) => {
-        const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = word; // even while it moves
-        return { x: offsetLeft + offsetWidth / 2, top: offsetTop, bottom: offsetTop + offsetHeight };
+    const { isUpright } = this;
+    // Where the arcs of a word begin, and where its shares are; even while it moves.
+    const [sources, targets] = ["source", "target"].map((side) =>
+      Array.from(byId(`arc-${side}`).children, (word) => {
+        const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = word;
+        const [right, bottom, isSource] = [left + width, top + height, side === "source"];
+        const [x, y] = [left + width / 2, top + height / 2];
+        return isUpright
+          ? { x: isSource ? right : left, y,
+            share: { x: isSource ? left - BESIDE : right + BESIDE, y: y + HALF_LETTER } }
+          : { x, y: isSource ? bottom : top, share: { x, y: isSource ? top - ABOVE : bottom + BELOW } };
       }));
     const paths = this.weights.flatMap((row, t) => (this.isLater(this.words.target[t]) ? [] : row
       .map((weight, s) => {
         if (weight < THINNEST) return null;
-        const { x: x1, top: y1, bottom } = targets[t];
-        const { x: x2, bottom: y2, top } = sources[s];
-        const middle = (y1 + y2) / 2;
+        const [{ x: x1, y: y1 }, { x: x2, y: y2 }] = [targets[t], sources[s]];
+        const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2];
+        const curve = isUpright ? `${x} ${y1} ${x} ${y2}` : `${x1} ${y} ${x2} ${y}`;
         const arc = element("svg:path", {
-          d: `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`,
+          d: `M${x1} ${y1}C${curve} ${x2} ${y2}`,
           "stroke-width": (weight * THICKEST).toFixed(2),
           pathLength: 1,
         });
-        const share = (x, y) => element("svg:text", { x, y }, decimal(weight, 2));
+        const share = (place) => element("svg:text", place, decimal(weight, 2));
         const isNew = this.words.target[t].positions.includes(this.session.rows - 1);
         return element("svg:g", { "data-source": s, "data-target": t, class: isNew && "new" }, arc,
-          share(x2, top - ABOVE), share(x1, bottom + BELOW));
+          share(sources[s].share), share(targets[t].share));
       }))).filter(Boolean);
     this.arcs = paths;
     this.lit = [];
