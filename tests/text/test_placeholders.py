@@ -273,6 +273,19 @@ def test_rare_characters_of_the_vocabulary_are_copied(text, read):
     assert masked(("en", "de"), text, alphabet=ALPHABET | frozenset(text))[0] == read
 
 
+@pytest.mark.parametrize(
+    ("languages", "text", "read"),
+    [
+        (("de", "en"), "Öl und ÖSTERREICH, GROẞ und Éva", "Öl und ÖSTERREICH, GROẞ und <1>"),
+        (("es", "en"), "Útil, Ávila, Ñandú y pingüino; Åse", "Útil, Ávila, Ñandú y pingüino; <1>"),
+        (("en", "de"), "Österreich", "<1>"),
+    ],
+)
+def test_the_letters_of_the_source_language_are_no_reason_to_copy(languages, text, read):
+    """A vocabulary may lack a rare capital and spell it in bytes."""
+    assert masked(languages, text, alphabet=ALPHABET - frozenset("äöüß"))[0] == read
+
+
 def test_ms_is_read_as_mrs():
     """Models know "Mrs."; German has one word for both."""
     placeholders = Placeholders("en", "de")

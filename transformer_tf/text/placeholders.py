@@ -20,6 +20,7 @@ Neural Machine Translation", do the same with unknown words.
 | `around` | for each kind what the value replaces in a translation besides the placeholder |
 | `fixes` | what is replaced in a translation with values |
 | `nouns` | where a capitalized word ends that is a noun, if the language capitalizes nouns |
+| `letters` | the language's own letters besides A to Z, which its vocabulary may lack |
 | `rare` | a character that a vocabulary may have, but too rarely to be learned |
 
 A carrier without a placeholder leaves the value to the model: "3rd" is read as "third". The
@@ -374,10 +375,14 @@ class Placeholders:
         ]
 
     def _unknown(self, text: str, alphabet: frozenset[str]) -> list[Found]:
-        """Returns the words and symbols with a character that is rare or not in the vocabulary."""
+        """Returns the words and symbols with a character that is rare or not in the vocabulary.
+
+        The letters of the source language itself never count: "Öffnen" is spelled, not copied.
+        """
 
         def is_unknown(character: str) -> bool:
             known = character in alphabet and not self.source.rare.match(character)
+            known = known or character in self.source.table["letters"]
             known = known or character == " " or "\ue000" <= character <= "\uf8ff"
             ascii_ = character.isascii() and not (character in _SYMBOLS or character.isdigit())
             return not (known or ascii_)
@@ -434,6 +439,7 @@ def load_table(language: str) -> dict[str, Any]:
         "carriers": table.get("carriers", {}),
         "around": table.get("around", {}),
         "plain": common["plain"],
+        "letters": table.get("letters", ""),
         "rare": table.get("rare", common["rare"]),
         "nouns": [whole(each) for each in table.get("nouns", ())],
         "fixes": [[whole(old), new] for old, new in table.get("fixes", ())],

@@ -19,6 +19,7 @@ TEXTS = (
     "11, 12, 13, 14, 15, 16, 17, 18 and 19",
     "See https://x.com/?a=12&b=34&c=56d now, or 12.",
     "AT&T (the firm) – “C#” 😀 São",
+    "Öl aus ÖSTERREICH, Éva, Ñandú",
 )
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="needs Node.js")

@@ -38,6 +38,7 @@ class Convention {
     this.plain = table.plain.map(([sign, ...each]) => ({ sign, each: rule(each) }));
     this.fixes = table.fixes.map(rule);
     this.nouns = table.nouns.map(regex);
+    this.letters = new Set(table.letters);
     this.rare = new RegExp(table.rare, "u");
   }
 
@@ -312,7 +313,8 @@ export class Placeholders {
   }
 
   /**
-   * The words and symbols with a character that is rare or not in the vocabulary.
+   * The words and symbols with a character that is rare or not in the vocabulary. The letters of
+   * the source language itself never count.
    *
    * @param {string} text
    * @returns {Found[]}
@@ -321,7 +323,8 @@ export class Placeholders {
     return spansOf(text, RUN)
       .map(([begin, end]) => ({ begin, end, kind: "copy", fields: { text: text.slice(begin, end) } }))
       .filter(({ fields }) => [...fields.text].some((character) =>
-        (!this.alphabet.has(character) || this.source.rare.test(character)) && !PLAIN.test(character)));
+        (!this.alphabet.has(character) || this.source.rare.test(character))
+        && !this.source.letters.has(character) && !PLAIN.test(character)));
   }
 }
 
