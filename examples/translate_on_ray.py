@@ -1,6 +1,6 @@
 """Translates a large file on several processes or machines with Ray Data.
 
-    python -m pip install "transformer-tf[ray]"
+    python -m pip install ".[ray]"
     python examples/translate_on_ray.py english.txt german.txt --workers 4
 
 Line n of the output translates line n of the input. On a cluster, run it on a machine of the

@@ -168,8 +168,8 @@ def test_only_to_translate(run, tmp_path):
     assert command("translate", "Where is the station?") == "Wo ist der Bahnhof?\n"
     assert command("translate", "A tree.", "--attention", "a.html") == "Ein Baum.\n"
     for arguments, named in (
-        (["train"], "python -m pip install transformer-tf"),
-        (["translate", "A tree.", "--engine", "keras"], "python -m pip install transformer-tf"),
+        (["train"], "install all dependencies, in the clone with: python -m pip install ."),
+        (["translate", "A tree.", "--engine", "keras"], "python -m pip install ."),
         (["translate", "A tree.", "--attention", "a.png"], "python -m pip install matplotlib"),
         (["evaluate", "--from", "de"], "score a table"),
         (["evaluate", "--source", "a.html", "--reference", "a.html"], "install sacrebleu"),

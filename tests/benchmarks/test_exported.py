@@ -14,7 +14,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples/translate_onnx.py"
 @pytest.mark.slow
 def test_all_systems_answer(checkpoint, monkeypatch, tmp_path):
     pytest.importorskip("tensorflow_text", reason="python -m pip install tensorflow-text")
-    pytest.importorskip("tf2onnx", reason='pip install "transformer-tf[onnx]"')
+    pytest.importorskip("tf2onnx", reason='pip install ".[onnx]"')
     if keras.backend.backend() != "tensorflow":
         pytest.skip("exported under TensorFlow")
     texts = [(f"I see {n} red cars.", "") for n in range(84)]

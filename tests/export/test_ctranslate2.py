@@ -19,7 +19,7 @@ from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 
-ctranslate2 = pytest.importorskip("ctranslate2", reason='pip install "transformer-tf[ctranslate2]"')
+ctranslate2 = pytest.importorskip("ctranslate2", reason='pip install ".[ctranslate2]"')
 
 from transformer_tf.export.ctranslate2 import (  # noqa: E402
     export_ctranslate2,

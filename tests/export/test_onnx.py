@@ -12,7 +12,7 @@ from transformer_tf.checkpoint import load_checkpoint
 from transformer_tf.errors import CheckpointError
 from transformer_tf.translator import Translator
 
-onnxruntime = pytest.importorskip("onnxruntime", reason='pip install "transformer-tf[onnx]"')
+onnxruntime = pytest.importorskip("onnxruntime", reason='pip install ".[onnx]"')
 
 from transformer_tf.export import onnx as export  # noqa: E402
 

@@ -6,7 +6,7 @@ import pytest
 from transformer_tf.errors import CheckpointError, TransformerTFError
 
 pytest.importorskip("tensorflow_text", reason="python -m pip install tensorflow-text")
-pytest.importorskip("tf2onnx", reason='pip install "transformer-tf[onnx]"')
+pytest.importorskip("tf2onnx", reason='pip install ".[onnx]"')
 
 from transformer_tf.export.onnx import export_onnx  # noqa: E402
 from transformer_tf.export.saved_model import export_saved_model  # noqa: E402

@@ -95,7 +95,7 @@ def test_a_new_process_writes_only_the_translation_and_imports_no_framework(
 
 @pytest.mark.slow
 def test_ctranslate2_gives_the_same_translation(run, checkpoint, tmp_path):
-    pytest.importorskip("ctranslate2", reason='pip install "transformer-tf[ctranslate2]"')
+    pytest.importorskip("ctranslate2", reason='pip install ".[ctranslate2]"')
     from transformer_tf.export.ctranslate2 import export_ctranslate2
 
     export_ctranslate2(checkpoint, tmp_path / "model")

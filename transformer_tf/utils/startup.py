@@ -16,10 +16,9 @@ from transformer_tf.errors import TransformerTFError
 from transformer_tf.utils.files import user_folder
 
 STARTED = time.monotonic()
-# What to install for a module, if not a package of its name. Training needs all dependencies.
-PACKAGES = {"google": "protobuf", "yaml": "pyyaml"} | dict.fromkeys(
-    ("bpemb", "filelock", "keras", "pooch", "tensorflow"), "transformer-tf"
-)
+# What to install for a module, if not a package of its name.
+PACKAGES = {"google": "protobuf", "yaml": "pyyaml"}
+OF_TRAINING = ("bpemb", "filelock", "keras", "pooch", "tensorflow")  # it needs all dependencies
 
 
 def command_line(name: str) -> str:
@@ -60,6 +59,11 @@ def import_keras_quietly(compute: bool = True) -> None:
 def not_installed(error: ModuleNotFoundError) -> str:
     """Returns a message with the command that installs the package of a missing module."""
     module = (error.name or "").partition(".")[0]
+    if module in OF_TRAINING:
+        return (
+            f"{module} is not installed; install all dependencies, in the clone with: "
+            "python -m pip install ."
+        )
     package = PACKAGES.get(module, module)
     return f"{module} is not installed; install it with: python -m pip install {package}"
 
