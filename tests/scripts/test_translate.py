@@ -239,6 +239,7 @@ def test_errors_are_one_line_and_leave_nothing(run, checkpoint, tmp_path, argume
         (["--input", "f", "--attention", "a.png"], "--attention"),
         (["x", "--attention", "a.png", "--n-best", "2"], "--n-best"),
         (["x", "--attention", "a.png", "--json"], "--json"),
+        (["--input", "f", "--output", "o", "--resume", "--attention", "a.html"], "--resume"),
         (["x", "--attention", "a.bmp"], ".png"),
         (["x", "--engine", "ctranslate2", "--attention", "a.png"], "--engine"),
         (["Good", "--beam-size", "1", "morning,", "Tom"], 'in quotes: "Good morning, Tom"'),

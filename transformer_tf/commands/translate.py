@@ -142,8 +142,8 @@ def check_attention(parser: argparse.ArgumentParser, arguments: argparse.Namespa
         parser.error(f"--{given} is for pictures: a page shows every kind, layer and head")
     if arguments.sentence is None and not (suffix == PAGE and arguments.input):
         parser.error("--attention needs a sentence, or --input and a .html page")
-    if arguments.json or arguments.n_best > 1:
-        parser.error("--attention cannot be combined with --json or --n-best")
+    if arguments.resume or arguments.json or arguments.n_best > 1:
+        parser.error("--attention cannot be combined with --resume, --json or --n-best")
     if arguments.engine == "ctranslate2":
         parser.error("--attention needs the checkpoint itself, and another --engine")
 
