@@ -294,6 +294,19 @@ def test_values_are_put_back_as_the_target_language_writes_them(placeholder_toke
     assert translator.translate("It costs $19.99.") == "Es kostet 19,99 Dollar."
 
 
+@pytest.mark.parametrize("written", ["", f"{SLOTS[0]} {SLOTS[0]}", f"{SLOTS[0]} {SLOTS[1]}"])
+def test_a_lost_or_repeated_value_is_a_warning(placeholder_tokenizer, written):
+    ids = placeholder_tokenizer.encode(f"Es kostet {written} Euro.")
+    translator = Translator(
+        ListEngine([Hypothesis(ids, -1.0)]),
+        placeholder_tokenizer,
+        placeholder_tokenizer,
+        placeholders=Placeholders("en", "de"),
+    )
+    with pytest.warns(UserWarning, match=r"ListEngine .* 'It costs \$19.99.'$"):
+        translator.translate("It costs $19.99.")
+
+
 def test_an_alignment_has_the_words_of_the_user(placeholder_tokenizer):
     class AligningEngine(ListEngine):
         def attend(self, sources, targets):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -29,6 +30,7 @@ from transformer_tf.text.placeholders import (
     word_map,
 )
 from transformer_tf.text.segments import Segment, list_of_strings, read_segments
+from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translation import Translation, finished_text, join_translations
 from transformer_tf.utils.languages import language_name
@@ -453,8 +455,18 @@ class Translator:
         return written
 
     def _translation(self, segment: Segment, hypothesis: Hypothesis) -> Translation:
+        decoded = self.target_tokenizer.decode(hypothesis.ids)
+        # The NumPy engine writes each placeholder once, unless a translation is cut.
+        if self.placeholders and not isinstance(self.engine, NumpyEngine):
+            slots = sorted(character for character in decoded if character in SLOTS)
+            if slots != list(SLOTS[: len(segment.values)]):
+                warnings.warn(
+                    f"{type(self.engine).__name__} lost, repeated or invented a value in the "
+                    f"translation of {segment.unmasked!r}",
+                    stacklevel=2,
+                )
         return Translation(
-            finished_text(self.target_tokenizer.decode(hypothesis.ids), segment, self.placeholders),
+            finished_text(decoded, segment, self.placeholders),
             segment.target_tokens(hypothesis.ids, self.target_tokenizer),
             hypothesis.score,
             hypothesis.log_prob,
