@@ -15,6 +15,24 @@ def translation(page):
     return page.text_content("#translation")
 
 
+@pytest.mark.parametrize(("width", "most"), [(1440, 110), (1024, 120), (390, 190), (320, 190)])
+def test_the_page_says_what_it_is_above_the_sentence(browser, shipped_site, width, most):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(shipped_site)
+    ready(page)
+    tagline = page.locator(".tagline")
+    assert "watch a small neural network translate it" in tagline.inner_text()
+    assert tagline.bounding_box()["y"] < page.locator("#source").bounding_box()["y"] < most
+    tops = page.locator(".tools > *:visible").evaluate_all(
+        "all => all.map((e) => { const { top, bottom } = e.getBoundingClientRect();"
+        " return (top + bottom) / 2; })"
+    )
+    assert tops == pytest.approx([tops[0]] * len(tops), abs=1.5)  # one row
+    page.select_option("#language", label="Deutsch")
+    assert tagline.inner_text().startswith("Tippe einen Satz")
+    page.close()
+
+
 def test_silencing_a_head_moves_nothing(fresh_page):
     page = fresh_page
     page.locator("#silence-layer").evaluate("e => e.scrollIntoView({ block: 'end' })")
