@@ -6,6 +6,7 @@ import pytest
 
 from transformer_tf.config import (
     Config,
+    DataConfig,
     MixConfig,
     ModelConfig,
     load_config,
@@ -67,6 +68,14 @@ def test_values_of_a_file_and_of_an_override_are_read_alike(key, text, value, tm
 def test_an_empty_override_is_null():
     config = load_config(None, ["training.clip_norm=", "training.max_steps="])
     assert config.training.clip_norm is config.training.max_steps is None
+
+
+@pytest.mark.parametrize("spelling", ["de", "DE", "deu", "German"])
+def test_a_language_is_named_by_its_code(spelling):
+    data = load_config(None, [f"data.source_language={spelling}"]).data
+    assert (data.source_language, data.target_language) == ("de", "de")
+    kept = DataConfig(source_language="zh_classical", target_language="pt-BR")
+    assert (kept.source_language, kept.target_language) == ("zh_classical", "pt-BR")
 
 
 def test_files_imply_the_corpus():

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from transformer_tf.config.section import Section, key
 from transformer_tf.errors import ConfigError
+from transformer_tf.utils.languages import listed_code
 
 MAX_TAGS = 8
 # A translation has at most this many times as many sub-words as its source, plus ten.
@@ -116,7 +117,7 @@ class DataConfig(Section, name="data"):
     )
 
     def __post_init__(self) -> None:
-        """Puts single files into lists, then checks each value."""
+        """Puts single files into lists and names languages by their codes; checks each value."""
         entry_of = dict.fromkeys(("files", "validation_files", "test_files"), _in_list)
         for name, convert in {**entry_of, "mix": _mix_entry}.items():
             entries = _in_list(getattr(self, name))
@@ -124,6 +125,8 @@ class DataConfig(Section, name="data"):
                 entries = [convert(entry) for entry in entries]
             object.__setattr__(self, name, entries)  # the section is frozen
         super().__post_init__()
+        for name in ("source_language", "target_language"):
+            object.__setattr__(self, name, listed_code(getattr(self, name)))
 
 
 @dataclasses.dataclass(frozen=True)

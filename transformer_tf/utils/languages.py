@@ -76,16 +76,24 @@ LANGUAGES = {
 """The languages by their two-letter codes."""
 
 
-def language_code(spelling: str) -> str:
-    """Returns the two-letter code of a language: `de` for `DE`, `de-DE`, `deu` and `German`.
+def listed_code(spelling: str) -> str:
+    """Returns the two-letter code of a listed language: `de` for `DE`, `deu` and `German`.
 
-    A language that is not listed stays as it is, in lower case and without a region.
+    Any other spelling, such as `zh_classical`, stays as it is.
     """
-    word = spelling.strip().lower().replace("_", "-").partition("-")[0]
+    word = spelling.strip().lower()
     for code, language in LANGUAGES.items():
         if word in (code, language.iso_639_3, language.name.lower()):
             return code
-    return word
+    return spelling
+
+
+def language_code(spelling: str) -> str:
+    """Returns the two-letter code of a language: also `de` for `de-DE`.
+
+    A language that is not listed stays as it is, in lower case and without a region.
+    """
+    return listed_code(spelling.strip().lower().replace("_", "-").partition("-")[0])
 
 
 def language_name(code: str) -> str:
