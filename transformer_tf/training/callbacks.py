@@ -113,7 +113,8 @@ class ProgressLine(keras.callbacks.Callback):
         self.steps_per_epoch = steps_per_epoch
         self.terminal = sys.stderr.isatty()
         self.interval = 0.5 if self.terminal else 30.0  # seconds
-        self.line = tqdm(bar_format="{desc}", dynamic_ncols=True, disable=not self.terminal)
+        # With `disable=None`, tqdm writes only to a terminal.
+        self.line = tqdm(bar_format="{desc}", dynamic_ncols=True, disable=None)
         self.shown_at = time.monotonic()
         self.first: tuple[int, float] | None = None  # the first step of this process, and its time
 
