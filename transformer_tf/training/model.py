@@ -28,12 +28,12 @@ class TrainingModel(keras.Model):
     """
 
     def __init__(self, transformer: keras.Model, label_smoothing: float = 0.0):
-        super().__init__(name="training", dtype=transformer.dtype_policy)
+        super().__init__(dtype=transformer.dtype_policy)
         self.transformer = transformer
         self.label_smoothing = label_smoothing
-        self.loss_mean = keras.metrics.Mean(name="token_loss")
-        self.cross_entropy_mean = keras.metrics.Mean(name="cross_entropy")
-        self.accuracy_mean = keras.metrics.Mean(name="accuracy")
+        self.loss_mean = keras.metrics.Mean()
+        self.cross_entropy_mean = keras.metrics.Mean()
+        self.accuracy_mean = keras.metrics.Mean()
         self.built = True
 
     def call(self, inputs, training=None):
