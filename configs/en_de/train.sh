@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Trains the next English-German translator from random weights, in three stages of at most two hours on two
-# cores: bash configs/en_de/train.sh. checkpoints/en-de is of an earlier recipe (its MODEL_CARD.md).
+# Trains checkpoints/en-de from random weights, in three stages of at most two hours on two cores:
+# bash configs/en_de/train.sh
 # Needs $TRANSFORMER_TF_DATA, the folder of the sources (docs/data.md). A finished stage is skipped, a
 # stopped one is resumed.
 set -euo pipefail
