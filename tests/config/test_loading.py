@@ -97,7 +97,7 @@ REFUSED = [
     (["model.tie_embeddings=both"], "model.tie_embeddings"),
     (["model.tie_embeddings=all"], "tokenizer.shared=true"),
     (["training.max_epochs=2.5"], "training.max_epochs"),
-    (["model.position=learned", "data.max_length=50"], "decoding.max_length"),
+    (["model.position=learned", "data.max_length=98"], "data.max_length + 1"),
     (["training.tokens_per_batch=50"], "training.tokens_per_batch"),
     (["training.seed=-1"], "training.seed"),
     (["training.learning_rate_scale=.inf"], "training.learning_rate_scale"),

@@ -330,10 +330,11 @@ class Config:
         self._check_files()
         self._check_mix()
         longest = self.data.max_length + 2  # start and end
-        if model.position == "learned" and self.decoding.max_length > longest:
+        # The decoder reads a translation after the start token.
+        if model.position == "learned" and self.decoding.max_length > longest - 1:
             raise ConfigError(
-                "decoding.max_length must be at most data.max_length + 2 with "
-                f"model.position=learned, {longest}, not {self.decoding.max_length}"
+                "decoding.max_length must be at most data.max_length + 1 with "
+                f"model.position=learned, {longest - 1}, not {self.decoding.max_length}"
             )
         if longest > self.training.tokens_per_batch:
             raise ConfigError(

@@ -40,10 +40,11 @@ class BatchedEngine(abc.ABC):
         n_best: int = 1,
     ) -> list[list[Hypothesis]]:
         """Translates sentences: see `Engine.search`."""
-        if self.num_positions is not None and options.max_length > self.num_positions:
+        # `attend` reads a translation after the start token.
+        if self.num_positions is not None and options.max_length >= self.num_positions:
             raise ConfigError(
-                f"decoding.max_length must be at most {self.num_positions}, the number of learned "
-                f"positions, not {options.max_length}"
+                f"decoding.max_length must be less than {self.num_positions}, the number of "
+                f"learned positions, not {options.max_length}"
             )
         found: list[list[Hypothesis]] = [[] for _ in sources]
 
