@@ -219,8 +219,12 @@ def test_sentences_one_by_one(translator):
     whole, apart = (translator.translate(text, split_sentences=wanted) for wanted in (False, True))
     assert apart == " ".join(translator.translate(["I see 3 red cars.", "A tree."]))
     cuts = []
-    translator.search([text], on_cut=lambda *cut: cuts.append(cut), split_sentences=True)
-    assert cuts == []  # nothing was too long
+    many, long = " ".join([text] * 20), f"A tree. {'tree ' * 100}."
+    translator.search(
+        [text, many, long], on_cut=lambda *cut: cuts.append(cut), split_sentences=True
+    )
+    ((cut, parts),) = cuts  # no sentence of the others was too long
+    assert cut == long and parts > 2
 
 
 def test_alignments_of_text_without_spaces(translator):

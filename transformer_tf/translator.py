@@ -29,7 +29,12 @@ from transformer_tf.text.placeholders import (
     placeholder_ids,
     word_map,
 )
-from transformer_tf.text.segments import Segment, list_of_strings, read_segments
+from transformer_tf.text.segments import (
+    Segment,
+    list_of_strings,
+    read_segments,
+    split_sentences,
+)
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translation import Translation, finished_text, join_translations
@@ -268,7 +273,7 @@ class Translator:
             prefixes: The first words of each translation, "" for none.
             alignment: Whether to align the words of each translation with those of its text.
             on_cut: Called with each text that is too long for the model, and its number of
-                segments.
+                segments; with `split_sentences`, only if one of its sentences is too long.
             progress: Whether to show a progress bar on stderr, if it is a terminal.
             beam_size: Number of hypotheses; like the options below, by default that of `options`.
             n_best: Number of translations of each text, at most `beam_size`.
@@ -307,7 +312,7 @@ class Translator:
             self._read(text, options, prefix) for text, prefix in zip(texts, prefixes, strict=True)
         ]
         for text, group in zip(texts, groups, strict=True):
-            if on_cut and len(group) > 1 and not (options.split_sentences and self.fits(text)):
+            if on_cut and len(group) > _count_sentences(text, options):
                 on_cut(text, len(group))
         segments = [segment for group in groups for segment in group]
         with _progress_bar(len(segments), progress) as update:
@@ -506,6 +511,11 @@ class Translator:
         return dataclasses.replace(
             translation, alignment=[link for link in links if link[1] < words]
         )
+
+
+def _count_sentences(text: str, options: DecodingConfig) -> int:
+    """Returns in how many parts a text is translated if none of them is too long."""
+    return len(split_sentences(normalize_text(text))) if options.split_sentences else 1
 
 
 def _numpy_engine(
