@@ -197,7 +197,9 @@ def doubled(ids):
         (1, 3, ([2, 0, 1], [1, 2, 0]), ([2, 0, 1], [2, 0, 1])),
         (2, 1, (6.28, 60_600), (6.28, 10_000)),
         (2, 2, (angle_of_the_slowest_hand,), (lambda a, b: abs(a - b).sum(),)),
-        (3, 1, (214.2e6,), (328e6,)),
+        (3, 1, (4, 2, 214.2e6), (4, 2, 328e6)),
+        (3, 1, (4.0, 2.0, 214.2e6), (2, 2, 214.2e6)),
+        (3, 1, (3.998, 2, 214.2e6), (4, 4, 214.2e6)),
         (4, 1, (in_order,), (lambda word, merges: ["▁", *word],)),
         (4, 2, (softmax_minus_one,), (lambda logits, answers: logits,)),
         (5, 1, ("Wo liegt der Bahnhof?",), ("Wo ist der Bahnhof?",)),
@@ -225,7 +227,7 @@ def doubled(ids):
 )
 def test_a_check_says_right_and_not_yet(notebook, number, right, wrong, capsys):
     check = course.checks(notebook)[number - 1]
-    for answer, verdict in ((right, "right."), (wrong, "not yet."), (right[1:] + (...,), "dots.")):
+    for answer, verdict in ((right, "right."), (wrong, "not yet."), (right[1:] + (...,), "dots")):
         check(*answer)
         assert verdict in capsys.readouterr().out
 
@@ -272,7 +274,7 @@ HARM = {"cross": 0.01 * np.outer([1, 2], [1, 2, 3])}  # two layers of three head
 )
 def test_the_checks_of_notebook_6_ask_the_model(number, right, wrong, capsys):
     check = course.checks(6, silenced, loss, HARM)[number - 1]
-    for answer, verdict in ((right, "right."), (wrong, "not yet."), (..., "dots.")):
+    for answer, verdict in ((right, "right."), (wrong, "not yet."), (..., "dots")):
         check(answer)
         assert verdict in capsys.readouterr().out
     assert SILENT == []
