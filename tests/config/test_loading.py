@@ -123,6 +123,7 @@ REFUSED = [
     (["data.mix=[{files: [a],files: [b]}]"], "'files' is a duplicate key"),
     (["data.mix=[{files: [a],weight: 0}]"], "data.mix must be .*[0].weight"),
     (["data.mix=[{files: [a],tag: <bt>}]"], "data.mix must be .*[0].tag"),
+    (["data.mix=[{files: [a],swap: true,columns: [1, 2]}]"], "leave out swap"),
     (["data.mix=[{files: [a],tag: bt}]", "tokenizer.kind=bpemb"], "data.mix: tag"),
     ([f"data.mix=[{','.join(f'{{files: [a],tag: t{n}}}' for n in range(9))}]"], "data.mix: .* 8"),
     (["decoding.alignment={heads: [1]}"], "decoding.alignment must be .*layer"),

@@ -359,7 +359,9 @@ class Config:
                 )
 
     def _check_mix(self) -> None:
-        """Checks the tags of `data.mix`."""
+        """Checks the tags and the columns of `data.mix`."""
+        if any(entry.columns and entry.swap for entry in self.data.mix):
+            raise ConfigError("data.mix: columns names the source first: leave out swap")
         tags = {entry.tag for entry in self.data.mix if entry.tag}
         if tags and self.tokenizer.kind != "trained":
             raise ConfigError("data.mix: tag needs tokenizer.kind=trained")
