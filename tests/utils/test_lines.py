@@ -107,6 +107,16 @@ def test_a_writer_replaces_a_file(tmp_path):
     assert path.read_bytes() == "über\n\nzwei\n".encode()
 
 
+def test_a_writer_goes_on_after_the_lines_of_a_file(tmp_path, monkeypatch):
+    (tmp_path / "out").write_text("a\nb\n")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with LineWriter(tmp_path / "out", total=3, done=2) as writer:
+        assert (writer._bar.n, writer._bar.total) == (2, 3)
+        writer.write(["c"])
+        assert writer._bar.n == 3
+    assert (tmp_path / "out").read_text() == "a\nb\nc\n"
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_reported_in_one_line():
     with (

@@ -26,8 +26,8 @@ MAX_PAGE_SENTENCES = 200
 MAX_BLOCK = 512  # lines that are translated at once
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Parses the command line."""
+def make_parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command line."""
     parser = new_parser(
         "Translate a sentence, a file or the lines of standard input. "
         "Without a sentence or file, in a terminal, prompt for sentences."
@@ -77,6 +77,12 @@ def parse_arguments() -> argparse.Namespace:
         help="write a JSON object per line, with tokens, scores and word alignment",
     )
     add_attention_options(parser.add_argument_group("attention"))
+    return parser
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Parses the command line."""
+    parser = make_parser()
     arguments = parser.parse_intermixed_args()
     words = [arguments.sentence, *arguments.overrides] if arguments.sentence is not None else []
     arguments.overrides = [word for word in words if word.startswith("decoding.")]
@@ -236,7 +242,7 @@ def translate_all(
     # CTranslate2 returns no attention, from which words are aligned.
     alignment = arguments.json and arguments.engine != "ctranslate2"
     numbers, noted = itertools.count(1), False
-    with LineWriter(arguments.output, number_of_lines, append=arguments.resume) as writer:
+    with LineWriter(arguments.output, number_of_lines, arguments.done) as writer:
         for block in read_blocks(arguments):
             noted = noted or note_language(translator, block)
             found = translator.search(

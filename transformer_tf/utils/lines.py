@@ -171,23 +171,23 @@ class LineWriter:
     Args:
         path: The file; None for standard output.
         total: Expected number of sentences, for a progress bar on a terminal; None for no bar.
-        append: Whether to write behind what is in the file.
+        done: Number of lines in the file, which stay.
 
     Raises:
         DataError: If the file cannot be written.
     """
 
-    def __init__(self, path: Path | None, total: int | None = None, append: bool = False):
+    def __init__(self, path: Path | None, total: int | None = None, done: int = 0):
         self.path = path
         self._file: IO[str] = sys.stdout
         if path is not None:
             with self._errors():
-                self._file = path.open("a" if append else "w", encoding="utf-8", newline="\n")
+                self._file = path.open("a" if done else "w", encoding="utf-8", newline="\n")
         self._bar = None
         if total is not None and sys.stderr.isatty() and path is not None:
             from tqdm import tqdm
 
-            self._bar = tqdm(total=total, unit="line")
+            self._bar = tqdm(total=total, initial=done, unit="line")
 
     def write(self, lines: Iterable[str]) -> None:
         """Writes the lines of one sentence."""
