@@ -45,14 +45,17 @@ class CatalogEntry:
     folder: Path
 
 
-def available() -> list[CatalogEntry]:
+def available(runs: bool = True) -> list[CatalogEntry]:
     """Lists the translators that have a name, each name as `find_checkpoint` finds it.
+
+    Args:
+        runs: Whether to list the runs in `runs`, too.
 
     Raises:
         CheckpointError: If `$TRANSFORMER_TF_CHECKPOINTS` is set, but no folder.
     """
     found: dict[str, CatalogEntry] = {}
-    for place in (RUNS, *_checkpoint_folders()):
+    for place in (*([RUNS] if runs else []), *_checkpoint_folders()):
         for entry in entries_in(place):
             found.setdefault(entry.name, entry)
     return list(found.values())
@@ -162,8 +165,8 @@ def _checkpoint_folders() -> list[Path]:
 
 
 def _bleu(report: Path) -> float | None:
-    """Returns the BLEU score of a report that `evaluate` wrote."""
-    if not report.is_file():
-        return None
-    metrics = json.loads(report.read_text(encoding="utf-8")).get("metrics", [])
-    return next((metric["score"] for metric in metrics if metric["name"] == "BLEU"), None)
+    """Returns the BLEU score of a report that `evaluate` wrote; None without a readable one."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        metrics = json.loads(report.read_text(encoding="utf-8"))["metrics"]
+        return next((metric["score"] for metric in metrics if metric["name"] == "BLEU"), None)
+    return None

@@ -1,5 +1,6 @@
 """The translator that a name, a folder or two languages choose."""
 
+import argparse
 import os
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from transformer_tf import Translator
 from transformer_tf.catalog import available, entries_in, find_checkpoint, find_pair
 from transformer_tf.commands.checkpoints import newest_run, translator_table
+from transformer_tf.commands.serve import served_checkpoints
 from transformer_tf.errors import CheckpointError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +62,12 @@ def test_every_name_is_listed_and_loads(library):
         assert line.endswith(str(entry.folder))
 
 
+@pytest.mark.parametrize("report", ['{"metr', "[]", "{}", '{"metrics": 3}', '{"metrics": [[]]}'])
+def test_a_damaged_report_gives_no_score(library, report):
+    (library / "small" / "test.json").write_text(report)
+    assert available()[0].bleu is None
+
+
 def test_the_listed_scores_are_those_of_the_readme():
     readme = (ROOT / "README.md").read_text("utf-8")
     for entry in entries_in(ROOT / "checkpoints"):
@@ -79,6 +87,15 @@ def test_a_pair_of_languages(checkpoint, library, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_TF_CHECKPOINTS", "nowhere")
     with pytest.raises(CheckpointError, match="nowhere"):
         find_pair("de")
+
+
+def test_what_is_served(checkpoint, library, tmp_path, monkeypatch):
+    """All named translators that are no runs, also if a folder of runs is the chosen one."""
+    unnamed = argparse.Namespace(checkpoint=None, from_language=None, to_language=None)
+    run = add(checkpoint, tmp_path / "runs", "run", "fr-en")
+    assert list(served_checkpoints(unnamed)) == [("en", "de"), ("de", "en"), ("en", "es")]
+    monkeypatch.setenv("TRANSFORMER_TF_CHECKPOINTS", "runs")
+    assert served_checkpoints(unnamed)["fr", "en"].resolve() == run
 
 
 def test_the_newest_of_several_runs(checkpoint, tmp_path, capsys):

@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from transformer_tf.catalog import DEFAULT_TRANSLATOR, RUNS, available
+from transformer_tf.catalog import DEFAULT_TRANSLATOR, available
 from transformer_tf.commands import new_parser
 from transformer_tf.commands.checkpoints import add_checkpoint, chosen_checkpoints
 from transformer_tf.errors import ConfigError, TransformerTFError
@@ -15,8 +15,8 @@ from transformer_tf.utils.languages import language_code
 from transformer_tf.utils.startup import run_command
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Parses the command line."""
+def make_parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command line."""
     parser = new_parser(
         "Serve translators over HTTP, in LibreTranslate's shapes, with their web page at /."
     )
@@ -28,8 +28,18 @@ def parse_arguments() -> argparse.Namespace:
         ("max-requests", int, 64, "maximum number of requests to translate at once"),
     ):
         parser.add_argument(
-            f"--{name}", type=kind, default=default, help=f"{text} (default: {default})"
+            f"--{name}",
+            type=kind,
+            default=default,
+            metavar="N" if kind is int else None,
+            help=f"{text} (default: {default})",
         )
+    return parser
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Parses the command line."""
+    parser = make_parser()
     arguments = parser.parse_args()
     if min(arguments.char_limit, arguments.max_requests) < 1:
         parser.error("--char-limit and --max-requests must be at least 1")
@@ -46,9 +56,8 @@ def served_checkpoints(arguments: argparse.Namespace) -> dict[tuple[str, str], P
 
     if not (arguments.checkpoint or arguments.from_language or arguments.to_language):
         named: dict[tuple[str, str], Path] = {}
-        for entry in available():
-            if entry.folder.parent != RUNS:
-                named.setdefault((entry.source_language, entry.target_language), entry.folder)
+        for entry in available(runs=False):
+            named.setdefault((entry.source_language, entry.target_language), entry.folder)
         if named:
             return dict(sorted(named.items(), key=lambda item: item[1].name != DEFAULT_TRANSLATOR))
     folders: dict[tuple[str, str], Path] = {}
