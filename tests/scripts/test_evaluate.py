@@ -46,10 +46,10 @@ def test_files_as_text_and_as_json(run):
 
 def test_a_table_is_scored_like_two_files(run, tmp_path):
     lines = zip(REFERENCES.splitlines(), SOURCES.splitlines(), strict=True)
-    (tmp_path / "pairs.csv").write_text("".join(f'{a};"{b}"\n' for a, b in lines))
+    (tmp_path / "pairs😀.csv").write_text("".join(f'{a};"{b}"\n' for a, b in lines))
     options = ("--json", "--resamples", "0")
     _, expected, _ = run(*FILES, *options)
-    status, out, _ = run("pairs.csv", "data.columns=[2, 1]", *options)
+    status, out, _ = run("pairs😀.csv", "data.columns=[2, 1]", *options)
     assert status == 0
     assert json.loads(out)["metrics"] == json.loads(expected)["metrics"]
 

@@ -97,7 +97,7 @@ def _read_table(path: str, layout: Sequence[str], folder: Path) -> list[tuple[st
 
     saved = load_saved_config(folder / CONFIG_FILE).data
     overrides = [
-        f"data.files={json.dumps([path])}",
+        f"data.files={json.dumps([path], ensure_ascii=False)}",
         f"data.source_language={saved.source_language}",
     ]
     overrides += [f"data.target_language={saved.target_language}", *layout]
