@@ -16,6 +16,8 @@ def test_names_and_codes_of_languages():
     assert (language_name("de"), three_letter_code("de")) == ("German", "deu")
     spellings = ("de", "DE", "de-DE", "de_at", "deu", "German")
     assert [language_code(each) for each in spellings] == ["de"] * len(spellings)
+    norwegian = [language_code(each) for each in ("no", "nb", "nob", "nb-NO", "Norwegian")]
+    assert norwegian == ["no"] * 5
     assert (language_name("xxx"), three_letter_code("xxx")) == ("xxx", "xxx")
 
 

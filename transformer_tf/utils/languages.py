@@ -89,11 +89,12 @@ def listed_code(spelling: str) -> str:
 
 
 def language_code(spelling: str) -> str:
-    """Returns the two-letter code of a language: also `de` for `de-DE`.
+    """Returns the two-letter code of a language: also `de` for `de-DE`, and `no` for `nb`.
 
     A language that is not listed stays as it is, in lower case and without a region.
     """
-    return listed_code(spelling.strip().lower().replace("_", "-").partition("-")[0])
+    code = listed_code(spelling.strip().lower().replace("_", "-").partition("-")[0])
+    return "no" if code == "nb" else code  # both are listed as Norwegian
 
 
 def language_name(code: str) -> str:
