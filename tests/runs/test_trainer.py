@@ -17,6 +17,7 @@ from transformer_tf.runs.reports import summary_table
 from transformer_tf.runs.trainer import Trainer
 from transformer_tf.text.corpora.corpus import load_held_out
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.training.callbacks import StepCounter
 from transformer_tf.translator import Translator
 
 
@@ -112,6 +113,22 @@ def test_the_best_weights_are_kept(data, tmp_path, monkeypatch):
 def test_the_time_limit(data, tmp_path):
     config = configure("training.max_minutes=1e-6")
     trainer = Trainer(config, tmp_path / "run").prepare()
+    assert [row["step"] for row in trainer.fit()] == [1]
+
+
+def test_a_signal_at_the_time_limit(data, tmp_path, monkeypatch):
+    """The run is over: it is validated and has weights."""
+    monkeypatch.setattr("transformer_tf.runs.trainer.seconds_per_step", lambda *_: 1e-3)
+    trainer = Trainer(configure("training.max_minutes=9"), tmp_path / "run").prepare()
+
+    def in_the_last_step(step, logs):
+        counter.began_at -= 600
+        trainer._signal.received = True
+
+    counter = StepCounter(trainer.progress)
+    watch = keras.callbacks.LambdaCallback(on_train_batch_end=in_the_last_step)
+    callbacks = trainer._callbacks
+    monkeypatch.setattr(trainer, "_callbacks", lambda line: [watch, counter, *callbacks(line)[1:]])
     assert [row["step"] for row in trainer.fit()] == [1]
 
 

@@ -365,10 +365,10 @@ class Trainer:
         while not self.finished:
             end = min((progress.step // every + 1) * every, self.plan.max_steps)
             row = train_until(self.training_model, self.stream, end, progress, callbacks)
-            # After the last step of an interval, validate even if a signal came: a resumed run
-            # begins with the step after it.
+            # After the last step of an interval or of the run, validate even if a signal came: a
+            # resumed run begins with the step after it.
             samples = None
-            if progress.step == end or not self._signal.received:
+            if progress.step == end or self.finished or not self._signal.received:
                 samples = self._validate(row, make_translator)
             self._report(samples, reporter)
             if self._signal.received and not self.finished:
