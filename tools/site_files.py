@@ -8,7 +8,7 @@ click opens in full size.
 
 The site also has the page that translates, in the folder `page`. Links to the page that a running
 notebook serves lead there. The tables of the API pages, which are all that a code host shows, are
-followed by the documentation of each name in them.
+followed by the documentation of each name in them. The pages of `tools.reference` are made again.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from mkdocs.plugins import event_priority, get_plugin_logger
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from tools import reference
 from transformer_tf.export.web.site import export_web
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,6 +81,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         path = posixpath.relpath(_site_path(target), posixpath.dirname(page.file.src_uri))
         return f"[{link['label']}]({path}{link['anchor'] or ''})"
 
+    if page.file.src_uri in reference.PAGES:
+        markdown = reference.PAGES[page.file.src_uri]()
     if page.file.src_uri.startswith("api/"):
         for row in API_ROW.finditer(markdown):
             markdown += f"\n::: {row['path'].replace('/', '.')}.{row['name']}\n"

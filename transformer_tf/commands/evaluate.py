@@ -14,8 +14,8 @@ from transformer_tf.errors import DataError
 from transformer_tf.utils.startup import run_command
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Parses the command line."""
+def make_parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command line."""
     parser = new_parser(
         "Translate sentences and compare the translations with references: BLEU, chrF, "
         "chrF++ and TER, by length, and the worst sentences."
@@ -55,6 +55,12 @@ def parse_arguments() -> argparse.Namespace:
         help="score this table of sentences and references, read with data.columns or data.swap; "
         "change a key of the search, such as decoding.beam_size=4",
     )
+    return parser
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Parses the command line."""
+    parser = make_parser()
     arguments = parser.parse_intermixed_args()
     arguments.table = [value for value in arguments.values if "=" not in value]
     arguments.layout = [value for value in arguments.values if value.startswith("data.")]

@@ -18,8 +18,8 @@ FORMATS: dict[str, tuple[str, ...]] = {
 }
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Parses the command line."""
+def make_parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command line."""
     parser = new_parser("Export a translator for another engine, or as a smaller checkpoint.")
     parser.add_argument(
         "--format",
@@ -54,6 +54,12 @@ def parse_arguments() -> argparse.Namespace:
         metavar="decoding.key=value",
         help="change a key of the search (--format checkpoint)",
     )
+    return parser
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Parses the command line."""
+    parser = make_parser()
     arguments = parser.parse_intermixed_args()
     types = FORMATS[arguments.format]
     if arguments.quantization not in (None, *types):

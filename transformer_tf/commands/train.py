@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # the command line needs no configuration
     from transformer_tf.training.distribution import ProcessGroup
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Parses the command line."""
+def make_parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command line."""
     parser = new_parser(
         "Train a translator, then score it on the test pairs.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -81,7 +81,12 @@ def parse_arguments() -> argparse.Namespace:
         metavar="section.key=value",
         help="change one key of the configuration, such as training.max_epochs=5",
     )
-    return parser.parse_intermixed_args()
+    return parser
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Parses the command line."""
+    return make_parser().parse_intermixed_args()
 
 
 class _Help(argparse.Action):

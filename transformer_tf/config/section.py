@@ -75,7 +75,7 @@ def _convert(name: str, value: Any, hint: Any) -> Any:
     try:
         value = msgspec.convert(value, hint, dec_hook=_to_path)
     except msgspec.ValidationError as error:
-        message = f"{name} must be {_describe(hint)}, not {in_words(value)}"
+        message = f"{name} must be {describe(hint)}, not {in_words(value)}"
         if "`$" in str(error):  # the place of the wrong item in a list
             message += f": {error}"
         elif hint is str:
@@ -93,7 +93,7 @@ def _to_path(kind: type, value: Any) -> Path:
     raise TypeError("a path is text")
 
 
-def _describe(hint: Any) -> str:
+def describe(hint: Any) -> str:
     """Describes a type, such as "a whole number of at least 1 or null"."""
     kind, options = get_origin(hint), get_args(hint)
     if kind is Annotated:
@@ -103,13 +103,13 @@ def _describe(hint: Any) -> str:
             for bound, words in BOUNDS.items()
             if getattr(limits, bound) is not None
         )
-        return limits.description or f"{_describe(options[0])}, {' and '.join(bounds)}"
+        return limits.description or f"{describe(options[0])}, {' and '.join(bounds)}"
     if kind in (Union, UnionType):
-        return " or ".join(map(_describe, options))
+        return " or ".join(map(describe, options))
     if kind is Literal:
         return " or ".join(map(in_words, options))
     if kind is tuple:
-        return f"a list, each item {_describe(options[0])}"
+        return f"a list, each item {describe(options[0])}"
     if dataclasses.is_dataclass(hint):
         return "{" + ", ".join(field.name for field in dataclasses.fields(hint)) + "}"
     return WORDS[hint]
