@@ -103,6 +103,12 @@ def ready(page):
     page.wait_for_selector("body[data-state=ready]", timeout=60_000)
 
 
+def number(text):
+    """A number as the page writes it, with a minus sign instead of a hyphen."""
+    assert "-" not in text
+    return float(text.replace("−", "-"))
+
+
 def type_text(page, text):
     """Translates a text."""
     page.fill("#source", text)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.export.web.conftest import DECODER_LAYERS, SHIPPED, open_part, ready, type_text
+from tests.export.web.conftest import DECODER_LAYERS, SHIPPED, number, open_part, ready, type_text
 
 pytestmark = pytest.mark.slow
 
@@ -138,7 +138,7 @@ def test_the_numbers_of_a_cell(page, engine):
     rows, columns = len(maps["queries"]), len(maps["keys"])
     place = ((layer * 8 + head) * rows + 2) * columns + 3
     assert cell["weights"][3] == pytest.approx(maps["scores"][place], abs=1e-5)
-    assert page.text_content("#cell-formula") == (
+    assert page.text_content("#cell-formula").replace("−", "-") == (
         f"Sum {product:.2f} ÷ √32 = {cell['scaled'][3]:.2f}, softmax over {columns} keys: "
         f"{cell['weights'][3]:.4f}"
     )
@@ -198,7 +198,7 @@ def test_positions(page):
     ready(page)
 
     def log_prob():
-        return float(re.search(r"probability (\S+)$", page.text_content("#positions-summary"))[1])
+        return number(re.search(r"probability (\S+)$", page.text_content("#positions-summary"))[1])
 
     before, said = log_prob(), translation(page)
     page.click("#shuffle")
@@ -217,7 +217,7 @@ def test_the_beam(page, engine):
     scores = [hypothesis["score"] for hypothesis in tree["hypotheses"]]
     assert scores == sorted(scores, reverse=True)
     best = page.locator("#hypotheses li").first.text_content()
-    assert best.startswith(translation(page)) and f"{scores[0]:.3f}" in best
+    assert best.startswith(translation(page)) and f"score −{-scores[0]:.3f}" in best
     candidates = tree["candidates"]
     assert page.locator("#tree path").count() == len(candidates)
     first = [candidate["fate"] for candidate in candidates if candidate["position"] == 0]
@@ -226,6 +226,64 @@ def test_the_beam(page, engine):
         parent = candidate["parent"]
         before = candidates[parent]["total"] if parent >= 0 else 0
         assert candidate["total"] == pytest.approx(before + candidate["logProb"], abs=1e-4)
+
+
+def said_by(tree, chosen):
+    """The pieces of each path that ends at a candidate with a property."""
+    candidates = tree["candidates"]
+    paths = []
+    for candidate in filter(chosen, candidates):
+        path = [candidate]
+        while path[0]["parent"] >= 0:
+            path.insert(0, candidates[path[0]["parent"]])
+        paths.append([each["token"] for each in path])
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"), [("My father bought a new car last week.", True), ("Good morning!", False)]
+)
+def test_the_beam_says_where_it_leaves_the_greedy_search(page, engine, text, parts):
+    tree = engine("tree", {"text": text})
+    (best,) = said_by(tree, lambda each: each["best"] and each["listed"])
+    (greedy,) = said_by(tree, lambda each: each["greedy"] and each["listed"])
+    assert len(said_by(tree, lambda each: each["listed"])) == len(tree["hypotheses"])
+    place = next(
+        (i for i, pair in enumerate(zip(best, greedy, strict=False)) if len({*pair}) > 1), None
+    )
+    assert (place is not None) == parts
+    type_text(page, text)
+    page.click("#way-beam")
+    told = (
+        f"Here the lines part at piece {place + 1}: “{greedy[place].strip('▁')}” is likelier"
+        if parts
+        else "Here both searches choose the same pieces."
+    )
+    wait_for_text(page, "#parting", told)
+    texts = [hypothesis["text"] for hypothesis in tree["hypotheses"]]
+    last = page.locator("#hypotheses li").last.text_content()
+    assert last == f"Greedy search finds translation {texts.index(tree['greedy']['text']) + 1}."
+
+
+@pytest.mark.parametrize("width", [1366, 390, 320])
+def test_the_lines_of_the_tree_are_as_wide_as_the_screen(browser, shipped_site, engine, width):
+    text = "My father bought a new car last week."
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(f"{shipped_site}#s={text.replace(' ', '%20')}&view=beam")
+    ready(page)
+    page.wait_for_selector("#tree text")
+    assert page.locator("#beam .scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
+    shown = page.locator("#tree text").evaluate_all(
+        "all => all.map((e) => [e.childNodes[0].data, e.classList.contains('best')])"
+    )
+    candidates = engine("tree", {"text": text})["candidates"]
+    assert len(shown) - 1 == len(candidates) or width < 1366
+    names = {name for name, _ in shown}
+    assert {"sich", "letzte", "te", "vor"} <= names  # where the searches part
+    repeated = page.locator("#tree text:not(:has(title))")  # beside the start
+    lines = {1366: 1, 390: 4, 320: 6}[width]
+    assert repeated.locator("xpath=self::*[contains(@class, 'best')]").count() == lines - 1
+    page.close()
 
 
 def test_sampling(page, engine):

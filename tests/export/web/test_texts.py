@@ -142,7 +142,7 @@ def test_a_chosen_language_stays_and_changes_what_is_shown(fresh_page):
     assert page.text_content("#way-title") == title
     assert page.locator("#model option").first.text_content() == "Englisch → Deutsch"
     assert page.text_content("#play") == "Abspielen"
-    page.wait_for_selector("#hypotheses li:has-text('Log-Wahrscheinlichkeit -')")
+    page.wait_for_selector("#hypotheses li:has-text('Log-Wahrscheinlichkeit −')")
     assert page.text_content("#translation") == said
     page.reload()
     ready(page)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.export.web.conftest import DECODER_LAYERS, ENCODER_LAYERS, open_part, ready
+from tests.export.web.conftest import DECODER_LAYERS, ENCODER_LAYERS, number, open_part, ready
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +69,7 @@ def test_the_vectors_are_the_engines_and_every_number_is_shown(fresh_page, engin
     strips.last.locator("summary").click()
     numbers = strips.last.locator(".numbers span")
     numbers.last.wait_for()
-    shown = [float(text) for text in numbers.all_text_contents()]
+    shown = [number(text) for text in numbers.all_text_contents()]
     assert shown == pytest.approx(target[-1]["numbers"], abs=6e-4)
 
 

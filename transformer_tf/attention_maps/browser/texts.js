@@ -35,9 +35,9 @@ export function lookUp(english) {
 }
 
 /**
- * A number with the decimal sign of the language.
+ * A number with a minus sign, and the decimal sign of the language.
  *
  * @param {number} number
  * @param {number} digits After the sign.
  */
-export const decimal = (number, digits) => number.toFixed(digits).replace(".", decimalSign);
+export const decimal = (number, digits) => number.toFixed(digits).replace(".", decimalSign).replace("-", "−");

@@ -221,6 +221,7 @@ export function treeOf(translator, request) {
         position: parent.position,
         token: translator.said([id], task)[0],
         logProb, total, fate,
+        listed: fate === "closed" && found.closed.some(({ last }) => last === parent),
         best: fate === "closed" ? found.ended && parent === found.last : best.has(node),
         greedy: onGreedy(candidate),
       };
