@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from transformer_tf.commands.input_language import language_note
-from transformer_tf.text.tokenization.tokenizer import load_words
+from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 
@@ -19,8 +19,7 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 def test_a_third_of_the_sentences_in_the_wrong_language_and_hardly_any_in_the_right_one(
     name, source, target
 ):
-    words_file = CHECKPOINTS / name / "tokenizers" / "source.words.txt"
-    known = load_words(words_file) if words_file.is_file() else None
+    known = Tokenizer.load(CHECKPOINTS / name / "tokenizers" / "source.model").known_words
     lines = (CHECKPOINTS / name / "test.tsv").read_text(encoding="utf-8").splitlines()
     columns = list(zip(*(line.split("\t")[:2] for line in lines), strict=True))
     right, wrong = (

@@ -10,9 +10,7 @@ from transformer_tf.text.placeholders import (
     Placeholders,
     convert_number,
     learn_known_words,
-    load_words,
     make_placeholders,
-    save_words,
     with_placeholders,
     word_map,
 )
@@ -403,15 +401,14 @@ def test_german_nouns_do_not_count_as_rare_names():
     assert "ulm" not in known and "hofhunde" in known
 
 
-def test_damaged_known_words_are_an_error(tmp_path):
-    (tmp_path / "words.txt").write_bytes(b"caf\xe9")
+def test_known_words_are_read_as_written_or_refused(tmp_path):
+    tokenizer = Tokenizer.train(["It costs many euros."] * 9, 300, tmp_path / "a.model")
+    tokenizer.known_words = KNOWN
+    tokenizer.save(tmp_path / "b.model")
+    assert Tokenizer.load(tmp_path / "b.model").known_words == KNOWN
+    (tmp_path / "b.words.txt").write_bytes(b"caf\xe9")
     with pytest.raises(DataError, match=r"words\.txt"):
-        load_words(tmp_path / "words.txt")
-
-
-def test_known_words_are_read_as_written(tmp_path):
-    save_words(KNOWN, tmp_path / "words.txt")
-    assert load_words(tmp_path / "words.txt") == KNOWN
+        Tokenizer.load(tmp_path / "b.model")
 
 
 def test_placeholders_need_a_trained_tokenizer(tmp_path):

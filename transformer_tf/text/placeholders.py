@@ -41,10 +41,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from transformer_tf.config import DataConfig
-from transformer_tf.errors import DataError
 from transformer_tf.text.corpora.cleaning import Pair
 from transformer_tf.text.symbols import SLOTS, TAGS
-from transformer_tf.utils.files import atomic_write_bytes
 
 if TYPE_CHECKING:
     from transformer_tf.text.tokenization.tokenizer import Tokenizer
@@ -547,23 +545,6 @@ def with_placeholders(pairs: Sequence[Pair], placeholders: Placeholders) -> list
         placeholders.mask_pair(*pair) if index % _PLAIN_EVERY else pair
         for index, pair in enumerate(pairs)
     ]
-
-
-def save_words(words: Iterable[str], path: Path) -> None:
-    """Writes words, one on each line."""
-    atomic_write_bytes(path, "".join(f"{word}\n" for word in sorted(words)).encode())
-
-
-def load_words(path: Path) -> frozenset[str]:
-    """Reads what `save_words` wrote.
-
-    Raises:
-        DataError: If the file is damaged.
-    """
-    try:
-        return frozenset(path.read_text(encoding="utf-8").split())
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is damaged: it is not UTF-8") from error
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -16,7 +16,6 @@ import sentencepiece
 
 from transformer_tf.errors import ConfigError, DataError, one_line
 from transformer_tf.text import symbols
-from transformer_tf.text.placeholders import load_words, save_words
 from transformer_tf.utils.files import atomic_write_bytes
 
 MAX_TRAINING_SENTENCES = 1_000_000
@@ -272,7 +271,8 @@ class Tokenizer:
             path.parent.mkdir(parents=True, exist_ok=True)
             atomic_write_bytes(path, self.content)
             if self.known_words is not None:
-                save_words(self.known_words, path.with_suffix(".words.txt"))
+                words = "".join(f"{word}\n" for word in sorted(self.known_words))
+                atomic_write_bytes(path.with_suffix(".words.txt"), words.encode())
             atomic_write_bytes(path.with_suffix(".json"), json.dumps(settings).encode())
         except OSError as error:
             raise DataError(f"Cannot write the tokenizer {path}: {error.strerror}") from error
@@ -298,7 +298,10 @@ class Tokenizer:
             raise DataError(f"{path} is not the model that {settings_file} names")
         words_file = path.with_suffix(".words.txt")
         if words_file.exists():
-            tokenizer.known_words = load_words(words_file)
+            try:
+                tokenizer.known_words = frozenset(words_file.read_text(encoding="utf-8").split())
+            except UnicodeDecodeError as error:
+                raise DataError(f"{words_file} is damaged: it is not UTF-8") from error
         return tokenizer
 
 
