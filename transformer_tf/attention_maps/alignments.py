@@ -8,8 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from transformer_tf.attention_maps.words import group_words, is_special, merge_words, write_word
+from transformer_tf.attention_maps.words import group_words, merge_words, write_word
 from transformer_tf.config import AlignmentHeads
+from transformer_tf.text.symbols import is_special
 
 Link = tuple[int, int]
 """A source word and a target word, both counted from 0."""

@@ -5,14 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from transformer_tf.text.symbols import is_special
+
 _MARK = "▁"  # SentencePiece puts it where a word begins
-_SPECIAL = ("<start>", "<end>", "<pad>")
 _SPACES = tuple(f"<0x{byte:02X}>" for byte in b"\t\n\v\f\r ")
-
-
-def is_special(token: str) -> bool:
-    """Whether the model adds this token to a text."""
-    return token in _SPECIAL
 
 
 def group_words(tokens: Sequence[str]) -> list[list[int]]:

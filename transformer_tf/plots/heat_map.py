@@ -15,7 +15,6 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
-from transformer_tf.attention_maps.words import is_special
 from transformer_tf.plots.style import (
     AXIS_SIZE,
     HEADING_SIZE,
@@ -27,6 +26,7 @@ from transformer_tf.plots.style import (
     figure_style,
     new_figure,
 )
+from transformer_tf.text.symbols import is_special
 
 MAX_COLUMNS = 4
 MAX_LABEL_LENGTH = 40

@@ -1,5 +1,6 @@
-"""Reserved private-use characters, each of which is one sub-word of a trained tokenizer.
+"""The sub-words that no user types: reserved characters, and those that the model adds.
 
+The reserved characters are private-use ones, each of which is one sub-word of a trained tokenizer.
 `normalize_text` removes private-use characters, so no user's text contains one.
 """
 
@@ -15,6 +16,13 @@ SLOTS = RESERVED[:8]
 
 TAGS = RESERVED[8:]
 """Source tokens that mark the origin of a training pair, assigned in the order of first use."""
+
+_SPECIAL = ("<start>", "<end>", "<pad>")
+
+
+def is_special(token: str) -> bool:
+    """Whether the model adds this token to a text."""
+    return token in _SPECIAL
 
 
 def token_labels(tags: Sequence[str] = ()) -> dict[str, str]:
