@@ -1,6 +1,7 @@
 """What the page's controls do, and leave alone."""
 
 import math
+import re
 
 import pytest
 
@@ -239,10 +240,35 @@ def test_small_maps_show_what_silencing_them_costs(fresh_page, start_engine, shi
     silent = engine("probabilities", {**request, "silenced": [f"cross.{last}.7"]})
     loss = sum(math.log(a / b) for a, b in zip(usual, silent, strict=True)) / 9
     page.click(f"[data-layer='{last}'][data-head='7']")
-    assert page.text_content("#loss").startswith(f"Silencing it costs {loss:.3f} nats a word: ")
+    told = page.text_content("#loss")
+    assert f"less likely: the loss rises by {loss:.3f} nats a word. Probability of " in told
+    changes = [abs(b - a) for a, b in zip(usual, silent, strict=True)]
+    shown = re.findall(r"(\d\.\d\d)\s→\s(\d\.\d\d)", told)
+    assert len(shown) == 3
+    differences = [abs(float(b) - float(a)) for a, b in shown]
+    assert differences == pytest.approx(sorted(changes, reverse=True)[:3], abs=0.011)
     page.check("#click-silences")
     page.click(f"[data-layer='{last}'][data-head='6']")
     page.wait_for_selector(f"[data-layer='{last}'][data-head='6'].silenced")
+
+
+def test_a_head_that_does_harm_is_said_to_do_so(fresh_page, start_engine, shipped_packs):
+    page = fresh_page
+    page.click("#way-decoder")
+    page.wait_for_selector("#losses:has-text('Frames: ')")
+    engine = start_engine(shipped_packs["en-de"])
+    found = engine("translate", {"text": FIRST, "search": "beam"})
+    request = {"text": FIRST, "prefix": found["ids"]}
+    usual = engine("probabilities", request)
+    for head in range(8):
+        silent = engine("losses", {**request, "silenced": [], "kind": "decoder", "layer": 0})[head]
+        loss = sum(math.log(a / b) for a, b in zip(usual, silent, strict=True)) / 9
+        page.click(f"[data-layer='0'][data-head='{head}']")
+        told = "less likely: the loss rises" if loss > 0 else "more likely: the loss falls"
+        expected = (
+            f"{told} by {abs(loss):.3f} nats" if abs(loss) >= 0.0005 else "as likely as before"
+        )
+        assert expected in page.text_content("#loss")
 
 
 def test_heads_are_silenced_until_the_translation_breaks(fresh_page):

@@ -8,8 +8,9 @@ import { Panels } from "./panels.js";
 import { Session } from "./session.js";
 
 const QUIET_TIME = 400; // milliseconds without a change before losses are measured
-const NAMED = 3; // tokens that lose the most
+const NAMED = 3; // tokens that change the most
 const SMALLEST_CHANGE = 0.005; // of a probability that is told
+const SMALLEST_LOSS = 0.0005; // nats a word that are told
 
 /** Silences heads, and tints the small maps by the loss that silencing each of them causes. */
 export class Silence {
@@ -108,11 +109,10 @@ export class Silence {
       const name = `${kind}.${button.dataset.layer}.${button.dataset.head}`;
       const loss = this.without.has(name) ? this.lossOf(name) : 0;
       button.style.setProperty("--loss", String(Math.max(0, loss / (largest || 1))));
-      button.title = this.without.has(name) ? localize("silencing it costs {loss} nats a word", { loss: decimal(loss, 3) })
-        : "";
+      button.title = this.without.has(name) ? tellLoss(loss) : "";
     }
     byId("losses").textContent = known.length
-      ? localize("Frames: how much the loss rises without a head, up to {loss} nats a word.",
+      ? localize("Frames: how much the loss rises without a head, up to {loss} nats a word. The loss says how surprised the model is by each word of its translation.",
         { loss: decimal(largest, 2) })
       : localize("Measuring what each head is worth for this sentence …");
     byId("loss").textContent = this.describe(this.names.head[0]);
@@ -123,14 +123,15 @@ export class Silence {
     if (this.session.silenced.has(name)) return localize("This head is silent.");
     if (!this.without.has(name)) return "";
     const tokens = this.session.result.maps.cross.queries;
-    const changed = this.without.get(name).map((share, i) => ({ share, old: this.before[i], token: tokens[i] }))
-      .filter(({ share, old }) => old - share >= SMALLEST_CHANGE)
-      .sort((one, other) => other.old - other.share - one.old + one.share).slice(0, NAMED)
-      .map(({ share, old, token }) => `${writeWord([token])} ${decimal(old, 2)} → ${decimal(share, 2)}`);
-    const loss = decimal(this.lossOf(name), 3);
+    const changed = this.without.get(name)
+      .map((share, i) => ({ share, old: this.before[i], word: writeWord([tokens[i]]) }))
+      .filter(({ share, old }) => Math.abs(share - old) >= SMALLEST_CHANGE)
+      .sort((one, other) => Math.abs(other.share - other.old) - Math.abs(one.share - one.old))
+      .slice(0, NAMED)
+      .map(({ share, old, word }) => `${word} ${decimal(old, 2)}\u00a0→\u00a0${decimal(share, 2)}`);
+    const told = tellLoss(this.lossOf(name));
     return changed.length
-      ? localize("Silencing it costs {loss} nats a word: {changes}.", { loss, changes: changed.join(", ") })
-      : localize("Silencing it costs {loss} nats a word.", { loss });
+      ? `${told} ${localize("Probability of {changes}.", { changes: changed.join(", ") })}` : told;
   }
 
   /** Silences the heads of this kind, the costliest first, until the translation is another. */
@@ -158,4 +159,17 @@ export class Silence {
       button.firstChild.data = localize("Silence until the translation changes");
     }
   }
+}
+
+/**
+ * Says what silencing a head does to the loss.
+ *
+ * @param {number} loss Its increase, in nats a word.
+ */
+function tellLoss(loss) {
+  const values = { loss: decimal(Math.abs(loss), 3) };
+  if (Math.abs(loss) < SMALLEST_LOSS) return localize("Without this head, the translation is as likely as before.");
+  return loss > 0
+    ? localize("Without this head, the translation is less likely: the loss rises by {loss} nats a word.", values)
+    : localize("Without this head, the translation is more likely: the loss falls by {loss} nats a word.", values);
 }
