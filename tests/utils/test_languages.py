@@ -3,6 +3,7 @@ import pytest
 from transformer_tf.text.corpora.phrasebook import load_phrasebook
 from transformer_tf.utils.languages import (
     LANGUAGES,
+    common_words,
     guess_language,
     language_code,
     language_name,
@@ -32,6 +33,6 @@ def test_the_language_of_a_column(side, code):
 
 @pytest.mark.parametrize("code", SPOKEN)
 def test_each_language_has_its_own_common_words(code):
-    words = LANGUAGES[code].common_words.split()
+    words = common_words(code)
     assert len(words) == len(set(words)) == 12
     assert guess_language(50 * words, "en") == code

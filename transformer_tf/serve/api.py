@@ -10,7 +10,7 @@ from typing import Any
 from transformer_tf.serve.shared_batches import SharedBatches
 from transformer_tf.translation import Translation
 from transformer_tf.translator import Translator
-from transformer_tf.utils.languages import LANGUAGES, language_code, language_name
+from transformer_tf.utils.languages import common_words, language_code, language_name
 
 Fields = Mapping[str, Any]
 
@@ -128,7 +128,7 @@ class Api:
         """Guesses the language of texts from its common words, among those with the target."""
         words = " ".join(texts).lower().split()
         counts = {
-            source: 1 + sum(words.count(word) for word in _common_words(source))
+            source: 1 + sum(words.count(word) for word in common_words(source))
             for source, to in self.translators
             if to == target
         }
@@ -146,10 +146,6 @@ def _text(lines: Sequence[Sequence[Translation]], rank: int) -> str:
 
 def _language(code: str) -> dict[str, Any]:
     return {"code": code, "name": language_name(code)}
-
-
-def _common_words(code: str) -> list[str]:
-    return LANGUAGES[code].common_words.split() if code in LANGUAGES else []
 
 
 def _code(fields: Fields, name: str) -> str:

@@ -107,6 +107,11 @@ def three_letter_code(code: str) -> str:
     return LANGUAGES[code].iso_639_3 if code in LANGUAGES else code
 
 
+def common_words(code: str) -> list[str]:
+    """Returns the most common words of a language; none if they are not listed."""
+    return LANGUAGES[code].common_words.split() if code in LANGUAGES else []
+
+
 def guess_language(texts: Iterable[str], expected: str) -> str:
     """Guesses the language of texts from their common words.
 
@@ -120,11 +125,11 @@ def guess_language(texts: Iterable[str], expected: str) -> str:
     """
     words = Counter(word for text in texts for word in text.lower().split())
     counts, seen = {}, {}
-    for code, language in LANGUAGES.items():
-        own = language.common_words.split()
+    for code in LANGUAGES:
+        own = common_words(code)
         counts[code] = sum(words[word] for word in own)
         seen[code] = bool(own) and sum(word in words for word in own) >= len(own) / 2
-    if expected not in LANGUAGES or not LANGUAGES[expected].common_words:
+    if not common_words(expected):
         return expected
     # Half of the words must occur, because the Polish "i" is in English texts, too.
     found = max((code for code in counts if seen[code]), key=counts.__getitem__, default=expected)

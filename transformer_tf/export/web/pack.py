@@ -29,7 +29,7 @@ from transformer_tf.config.schema import MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
 from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
-from transformer_tf.utils.languages import LANGUAGES
+from transformer_tf.utils.languages import common_words
 from transformer_tf.weights import quantize, read_weights, weight_shapes
 
 Quantization = Literal["int8", "float16"]
@@ -122,6 +122,7 @@ def _pack_tensor(
 
 def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, Any]:
     model, decoding, alignment = config.model, config.decoding, config.decoding.alignment
+    languages = {"source": config.data.source_language, "target": config.data.target_language}
     return {
         "model": {
             "num_layers": model.num_layers,
@@ -132,27 +133,18 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             "pad_id": source.pad_id,
         },
         "decoding": {
-            **{
-                name: getattr(decoding, name)
-                for name in (*("beam_size", "length_penalty", "max_length", "split_sentences"),)
-            },
+            "beam_size": decoding.beam_size,
+            "length_penalty": decoding.length_penalty,
+            "max_length": decoding.max_length,
+            "split_sentences": decoding.split_sentences,
             "max_length_ratio": MAX_LENGTH_RATIO,
             **{"top_k": 0, "top_p": 1.0, "seed": 0},  # where the page's sampling begins
         },
         "alignment_heads": alignment.maps() if alignment else [],
         "alignment_query": alignment.query if alignment else "output",
         "max_source_length": config.data.max_length,
-        "languages": {
-            "source": config.data.source_language,
-            "target": config.data.target_language,
-        },
-        "common_words": {
-            side: LANGUAGES[code].common_words.split() if code in LANGUAGES else []
-            for side, code in (
-                ("source", config.data.source_language),
-                ("target", config.data.target_language),
-            )
-        },
+        "languages": languages,
+        "common_words": {side: common_words(code) for side, code in languages.items()},
         "placeholders": placeholders_header(make_placeholders(config.data, source)),
         "tokenizers": {"source": tokenizer_header(source), "target": tokenizer_header(target)},
     }
