@@ -2,8 +2,10 @@
 
 import dataclasses
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
+import keras
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -11,7 +13,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
 from tests.test_numpy_transformer import KINDS, to_numpy
 from transformer_tf.config import DecodingConfig
-from transformer_tf.decoding import numpy_engine
+from transformer_tf.decoding import batched, numpy_engine
+from transformer_tf.decoding.batched import BatchedEngine
+from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.decoding.keras_engine import KerasEngine
 from transformer_tf.decoding.numpy_engine import NumpyEngine
 from transformer_tf.errors import ConfigError
@@ -123,14 +127,71 @@ def test_the_keras_engine_finds_the_same(engines):
 @pytest.mark.parametrize(
     ("options", "prefixes", "named"),
     [
-        (BEAM, None, "NumPy engine for decoding.beam_size=3"),
-        (GREEDY, PREFIXES, "NumPy engine for prefixes"),
+        (BEAM, None, ": set decoding.beam_size=1, or use the NumPy engine for .*beam_size=3"),
+        (GREEDY, PREFIXES, ": use the NumPy engine for prefixes"),
     ],
     ids=["beam", "prefixes"],
 )
 def test_the_keras_engine_has_neither_beam_nor_prefixes(engines, options, prefixes, named):
     with pytest.raises(ConfigError, match=named):
         engines[0].search(sentences(), options, prefixes)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "num_positions", "batches"),
+    [
+        ([3], None, [(1, 16, [16], 42)]),
+        ([16], None, [(1, 16, [42], 42)]),
+        ([2, 17], None, [(64, 32, [44, 14], 61)]),
+        ([5] * 65, None, [(64, 16, [20] * 64, 42), (1, 16, [20], 42)]),
+        ([3], 67, [(1, 16, [16], 42)]),
+        ([61, 60], 67, [(64, 64, [61, 61], 61)]),
+        ([65], 67, [(1, 67, [61], 61)]),
+    ],
+)
+def test_the_keras_engine_has_few_shapes(lengths, num_positions, batches, monkeypatch):
+    """JAX compiles each: (rows, source length, limits, steps). A row of padding ends at once."""
+    engine, found = KerasEngine(make_model(), START, END), []
+    engine.num_positions = num_positions
+
+    def search(source, limit, steps):
+        assert limit.dtype == "int32"
+        found.append((*source.shape, limit.tolist(), steps))
+        tokens = np.full((len(source), steps), END)
+        return {"tokens": tokens, "log_probs": -tokens / 7, "length": np.ones(len(source), int)}
+
+    monkeypatch.setattr(engine, "_search", search)
+    options = dataclasses.replace(GREEDY, max_length=61)
+    hypotheses = engine.search([[4] * length for length in lengths], options)
+    assert [row[0].ids for row in hypotheses] == [[]] * len(lengths)
+    for rows, *_, limits, _ in batches:
+        limits += [1] * (rows - len(limits))
+    assert found == batches
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow's compilation")
+def test_tensorflow_compiles_one_program_for_all_shapes(engines):
+    for count, longest in ((1, 3), (2, 7), (1, 23)):
+        engines[0].search(sentences(count, longest), dataclasses.replace(GREEDY, max_length=count))
+    assert engines[0]._search.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [(1, [1]), (5, [5]), (9, [5, 4]), (13, [7, 6]), (22, [11, 11]), (27, [11, 11, 5])],
+)
+def test_a_worker_gets_a_batch_unless_it_would_be_small_or_large(
+    engines, count, sizes, monkeypatch
+):
+    """Two workers, batches of 5 to 11."""
+    monkeypatch.setattr(engines[1], "workers", 2)
+    monkeypatch.setattr(numpy_engine, "MIN_BATCH_SIZE", 5)
+    monkeypatch.setattr(numpy_engine, "BATCH_SIZE", 11)
+    done = []
+    engines[1].search(
+        sentences(count), dataclasses.replace(GREEDY, max_length=2), None, done.append
+    )
+    assert sorted(done, reverse=True) == sizes
 
 
 @pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
@@ -151,6 +212,74 @@ def test_attention_equals_that_of_the_keras_engine(engines):
         assert set(ours) == set(theirs)
         for kind, scores in theirs.items():
             np.testing.assert_allclose(ours[kind], scores, atol=1e-5)
+
+
+class ScriptedEngine(BatchedEngine):
+    """Keeps its batches, and answers each source with its length."""
+
+    def __init__(self, workers=2):
+        super().__init__(workers, None)
+        self.batches, self.threads = [], set()
+
+    def _batch_size(self, count):
+        return 3
+
+    def _search_batch(self, sources, options, prefixes, n_best):
+        self.batches.append((list(map(len, sources)), prefixes, n_best))
+        self.threads.add(threading.current_thread())
+        time.sleep(0.02)  # the next batch needs another thread
+        return [[Hypothesis([len(source)], 0.0)] for source in sources]
+
+    def _attend_batch(self, sources, target_inputs):
+        self.batches.append((list(map(len, sources)), list(map(len, target_inputs))))
+        lengths = np.array([len(source) for source in sources])
+        scores = np.broadcast_to(lengths[:, None, None, None, None], (len(sources), 1, 1, 9, 9))
+        return {kind: scores for kind in ("encoder", "decoder", "cross")}
+
+
+def test_the_longest_sentences_are_translated_first():
+    engine, lengths = ScriptedEngine(workers=1), [4, 1, 7, 2, 5, 3, 6]
+    sources, prefixes = ([[9] * length for length in lengths], [[length] for length in lengths])
+    found = engine.search(sources, GREEDY)
+    assert [row[0].ids for row in found] == prefixes
+    assert engine.batches == [([7, 6, 5], None, 1), ([4, 3, 2], None, 1), ([1], None, 1)]
+    engine.batches.clear()
+    engine.search(sources, GREEDY, prefixes, n_best=5)
+    assert engine.batches[1:] == [([4, 3, 2], [[4], [3], [2]], 5), ([1], [[1]], 5)]
+
+
+def test_batches_share_the_threads_of_the_workers_and_one_batch_needs_none():
+    """Ctrl-C ends a search in the main thread at once."""
+    main, engine = threading.main_thread(), ScriptedEngine()
+    for count, expected in ((3, {True}), (6, {False}), (21, {False})):
+        engine.threads.clear()
+        engine.search([[1]] * count, GREEDY)
+        assert {thread is main for thread in engine.threads} == expected
+        assert len(engine.threads) <= 2
+
+
+def test_an_engine_that_loses_a_sentence_is_an_error(monkeypatch):
+    engine = ScriptedEngine()
+    monkeypatch.setattr(engine, "_search_batch", lambda *_: [])
+    with pytest.raises(ValueError, match="zip"):
+        engine.search([[1]], GREEDY)
+
+
+def test_sentences_of_similar_length_share_a_batch_of_attention(monkeypatch):
+    monkeypatch.setattr(batched, "ATTEND_BATCH_SIZE", 2)
+    engine, lengths = ScriptedEngine(), [5, 1, 4, 2, 3]
+    targets = [[9] * (length + 1) for length in lengths]
+    found = engine.attend([[9] * length for length in lengths], targets)
+    assert engine.batches == [([1, 2], [2, 3]), ([3, 4], [4, 5]), ([5], [6])]
+    for length, scores in zip(lengths, found, strict=True):
+        shapes = {kind: each.shape[2:] for kind, each in scores.items()}
+        more = length + 1
+        assert shapes == {
+            "encoder": (length, length),
+            "decoder": (more, more),
+            "cross": (more, length),
+        }
+        assert all((each == length).all() for each in scores.values())
 
 
 def test_progress_counts_every_sentence(engines):
@@ -221,6 +350,30 @@ def test_the_limit_of_blas_threads_ends_with_the_search():
         with limit:
             assert set(blas_threads()) == {1}
         assert blas_threads() == before
+
+
+def test_only_the_last_of_several_searches_ends_the_limit():
+    """Other threads, such as OpenMP's, stay."""
+
+    class Libraries:
+        limited = None
+
+        def limit(self, **options):
+            self.limited = options
+            return self
+
+        def restore_original_limits(self):
+            self.limited = None
+
+    limit = numpy_engine._OneBlasThread()
+    limit._libraries = libraries = Libraries()
+    for _ in range(2):
+        with limit:
+            for _ in range(3):
+                with limit:
+                    assert libraries.limited == {"limits": 1, "user_api": "blas"}
+                assert libraries.limited
+        assert libraries.limited is None
 
 
 def test_searches_that_overlap_restore_the_blas_threads(engines):

@@ -19,7 +19,7 @@ SOURCE_MULTIPLE = 16  # JAX compiles each new shape, so sources are padded to fe
 
 
 def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit, steps):
-    """Extends each translation by its likeliest next token until it ends.
+    """Greedy search with a Keras model, as one loop inside the graph.
 
     Args:
         model: The model.
@@ -53,8 +53,8 @@ def greedy_search(model: Transformer, start_id: int, end_id: int, source, limit,
             step,
             visible[:, None, None],
         )
-        token = ops.cast(ops.argmax(logits, axis=-1), "int32")
-        log_prob = ops.max(logits, axis=-1) - ops.logsumexp(logits, axis=-1)
+        token = ops.cast(ops.argmax(logits, axis=1), "int32")
+        log_prob = ops.max(logits, axis=1) - ops.logsumexp(logits, axis=1)
         done = state["done"]
         return step + 1, {
             "token": token,
