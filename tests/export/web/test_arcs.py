@@ -38,7 +38,10 @@ def test_arcs_are_as_thick_as_the_mean_of_the_alignment_heads(fresh_page, expect
     assert page.text_content("#arcs-told") == (
         "Every German word looks back at the English. Point at one."
     )
-    assert f" of layer {ALIGNMENT.layer}" in page.text_content("#arcs-source")
+    heads = ", ".join(map(str, sorted(ALIGNMENT.heads)))
+    assert page.locator("#arcs figcaption #arcs-source").text_content() == (
+        f"The lines are the mean of heads {heads} of layer {ALIGNMENT.layer}, which align words."
+    )
     found = page.locator("#arc-lines g").evaluate_all(
         "all => all.map((e) => [e.dataset.target, e.dataset.source,"
         " e.querySelector('path').getAttribute('stroke-width'), e.textContent.slice(0, 4)])"

@@ -83,7 +83,7 @@ def test_german_to_english_aligns_the_word_that_was_read(fresh_page, start_engin
     page.select_option("#model", label="German → English")
     page.wait_for_function("() => document.querySelector('#source').lang === 'de'")
     ready(page)
-    assert "finds the word that was just said" in page.text_content("#aligns")
+    assert "mostly looks at the word that was just translated" in page.text_content("#aligns")
     layer, _ = map(int, re.findall(r"\d+", page.text_content("#chosen")))
     assert layer == 1
     page.hover("#map th[data-row]:has(.read:text-is('father'))")

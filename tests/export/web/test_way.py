@@ -91,6 +91,41 @@ def test_a_temperature_bends_the_probabilities(fresh_page, engine, found):
     assert list(map(float, last)) == pytest.approx([t["probability"] for t in cold], abs=6e-5)
 
 
+@pytest.mark.parametrize("width", [390, 320])
+def test_the_softmax_can_be_checked_by_hand_on_a_phone(browser, shipped_site, width):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(f"{shipped_site}#view=odds")
+    ready(page)
+    page.click("#way-odds")
+    page.wait_for_selector("#arithmetic tbody td")
+    assert page.locator("#odds .scroll").evaluate("e => e.scrollWidth <= e.clientWidth")
+    rows = page.locator("#arithmetic tbody tr").evaluate_all(
+        "all => all.map((row) => Array.from(row.querySelectorAll('td'), (e) => e.textContent))"
+    )
+    table = np.array([[number(text) for text in row] for row in rows])
+    scores, differences, powers, shares = table.T
+    total = number(page.locator("#arithmetic tfoot td").nth(2).text_content())
+    assert scores - scores[0] == pytest.approx(differences, abs=1.1e-4)
+    assert np.exp(differences) == pytest.approx(powers, abs=1.1e-4)
+    assert powers / total == pytest.approx(shares, abs=1.1e-4)
+    page.close()
+
+
+def test_the_page_says_why_the_likeliest_piece_is_not_said(fresh_page, found):
+    page = fresh_page
+    page.click("#way-odds")
+    for position, id in enumerate(found["ids"]):
+        page.click(f"#target-tokens .chip >> nth={position}")
+        page.wait_for_selector(f"#next-title:has-text('Piece {position + 1}')")
+        is_likeliest = found["next"][position][0]["id"] == id
+        assert (page.text_content("#next-reason") == "") == is_likeliest
+        if not is_likeliest:
+            assert "Beam search compared whole beginnings" in page.text_content("#next-reason")
+    page.click("#target-tokens .chip >> nth=2")
+    page.click("#next-tokens button >> nth=1")
+    page.wait_for_selector("#next-reason:has-text('You chose “')")
+
+
 def test_another_word_is_chosen_where_it_stands(fresh_page, engine, found):
     page = fresh_page
     page.click("#arc-target .chip >> nth=3")

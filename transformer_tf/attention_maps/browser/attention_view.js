@@ -131,8 +131,8 @@ export class AttentionView {
     }, KINDS[kind].title())));
     byId("what").textContent = KINDS[this.state.kind].what(this.shown.languages);
     byId("aligns").textContent = !this.aligns ? "" : this.byRead
-      ? localize("This head aligns words: it finds the word that was just said.")
-      : localize("This head aligns words: it finds the word that comes next.");
+      ? localize("This head aligns words: it mostly looks at the word that was just translated.")
+      : localize("This head aligns words: it mostly looks at the word that is translated next.");
     byId("sum").textContent = this.state.special
       ? localize("The stronger a color, the more the model looks there; a row adds up to 1.")
       : localize("The stronger a color, the more the model looks there; a row adds up to 1 with “elsewhere”: start and end.");

@@ -200,13 +200,13 @@ export class ArcsView {
 
   describeHeads() {
     const { alignment_heads: heads } = this.session.model;
-    if (!heads.length) return localize("The lines at the top show the mean of all heads of the last layer.");
+    if (!heads.length) return localize("The lines are the mean of all heads of the last layer.");
     if (heads.length === 1) {
       const [[layer, head]] = heads;
-      return localize("The lines at the top show head {head} of layer {layer}, which aligns words.",
+      return localize("The lines are head {head} of layer {layer}, which aligns words.",
         { layer: layer + 1, head: head + 1 });
     }
-    return localize("The lines at the top show the mean of heads {heads} of layer {layer}, which align words.",
+    return localize("The lines are the mean of heads {heads} of layer {layer}, which align words.",
       { heads: heads.map(([, head]) => head + 1).join(", "), layer: heads[0][0] + 1 });
   }
 }

@@ -22,6 +22,20 @@ function restOf({ tokens, count }) {
 }
 
 /**
+ * Says why a token is said that is not the likeliest; "" if it is.
+ *
+ * @param {Odds} odds
+ * @param {import("./session.js").Session} session
+ */
+function reasonOf({ tokens: [likeliest] }, { result, position, prefix }) {
+  if (likeliest.id === result.ids[position]) return "";
+  const word = writeWord([result.maps.cross.queries[position]]);
+  return position < prefix.length
+    ? localize("You chose “{word}”, which is not the likeliest piece here.", { word })
+    : localize("“{word}” is not the likeliest piece here. Beam search compared whole beginnings, not single pieces, and this one won: see the step “Say”.", { word });
+}
+
+/**
  * The likeliest tokens at a position, and how the softmax makes probabilities of their logits.
  *
  * @param {Odds} odds
@@ -29,11 +43,13 @@ function restOf({ tokens, count }) {
  * @param {number} temperature
  * @param {(id: number) => void} onForce
  */
-export function showOdds(odds, { result, position, prefix }, temperature, onForce) {
+export function showOdds(odds, session, temperature, onForce) {
+  const { result, position, prefix } = session;
   const before = result.maps.decoder.keys.slice(1, position + 1);
   byId("next-title").textContent = before.length
     ? localize("Piece {number}, after “… {words}”", { number: position + 1, words: writeText(before.slice(-3)) })
     : localize("Piece 1, at the beginning");
+  byId("next-reason").textContent = reasonOf(odds, session);
   byId("unforce").disabled = !prefix.length;
   fill(byId("next-tokens"), ...odds.tokens.map(({ id, token, probability }, rank) =>
     bar(writeWord([token]), probability, {
@@ -43,8 +59,8 @@ export function showOdds(odds, { result, position, prefix }, temperature, onForc
   byId("temperature-value").textContent = decimal(temperature, 1);
   const row = ({ token, logit, power, probability }) => element("tr", {},
     element("th", { scope: "row" }, writeWord([token])),
-    ...[decimal(logit, 2), decimal((logit - odds.highest) / temperature, 2), decimal(power, 4),
-      decimal(probability, 4)].map((text) => element("td", {}, text)));
+    ...[logit, (logit - odds.highest) / temperature, power, probability].map((number) =>
+      element("td", {}, decimal(number, 4))));
   const titles = [localize("piece"), localize("score"), localize("(score − highest) ÷ T"), localize("e to that"),
     localize("÷ sum")];
   fill(byId("arithmetic"), element("thead", {}, element("tr", {},
