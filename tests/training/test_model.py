@@ -124,6 +124,15 @@ def test_the_optimizer_is_that_of_the_paper():
     assert model.jit_compile == (keras.backend.backend() != "tensorflow")
 
 
+def test_the_loss_is_scaled_in_half_precision_only():
+    """Small gradients would become 0."""
+    for dtype, scaled in (("mixed_float16", True), ("mixed_bfloat16", False), ("float32", False)):
+        optimizer = compile_training_model(
+            make_model(dtype=dtype), TrainingConfig(), 0.25
+        ).optimizer
+        assert isinstance(optimizer, keras.optimizers.LossScaleOptimizer) == scaled
+
+
 def test_muon_takes_its_settings():
     settings = TrainingConfig(optimizer="muon", clip_norm=0.7)
     optimizer = compile_training_model(make_model(), settings, 0.25).optimizer
