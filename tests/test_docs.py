@@ -71,8 +71,9 @@ def test_use_it_from_python(tmp_path):
         "assert same.get_weights()[3].tolist() == model.get_weights()[3].tolist()\n"
     )
     run(f"{code(page).replace('8000', '0')}\n{requests}", tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("cross.png", "attention.html", "tuned.keras")
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files == {
+        *("cross.png", "attention.html", "tuned.keras", "classifier.keras", "cars.tsv", "cars")
     }
 
 

@@ -167,7 +167,7 @@ def decoder_layer(x, cross_cache, weights, pre_norm, mask, cross_mask, cache=Non
 
 
 class NumpyTransformer:
-    """The whole model: figure 1 of the paper.
+    """The Transformer in NumPy: the forward pass of `Transformer` without a framework.
 
     Args:
         weights: The weights, from `read_weights`.

@@ -93,7 +93,7 @@ def embedded_json(data: Any) -> str:
 
 
 def save_page(attentions: Sequence[Attention], path: str | os.PathLike[str]) -> None:
-    """Writes the page atomically.
+    """Writes attention maps as one interactive HTML page, atomically.
 
     Args:
         attentions: As in `render_page`.
