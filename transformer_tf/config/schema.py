@@ -93,7 +93,8 @@ class DataConfig(Section, name="data"):
     columns: Columns | None = key(
         None,
         "The columns of the source and the target in these files, by number or by their names in "
-        "the first line, such as `[2, 3]` or `[english, german]`; by default the first two.",
+        "the first line, such as `[2, 3]` or `[english, german]`; by default those that the first "
+        "line names by the languages, else the first two.",
     )
     mix: tuple[MixConfig, ...] = key(
         (),

@@ -59,8 +59,8 @@ class Engine(Protocol):
             For each sentence its `n_best` hypotheses, the best first.
 
         Raises:
-            ConfigError: If the engine does not support an option, or if `max_length` is larger
-                than the number of learned positions.
+            ConfigError: If the engine does not support an option, or if `max_length` is too large
+                for the learned positions, which CTranslate2 does not check.
         """
 
     def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:

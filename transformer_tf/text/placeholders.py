@@ -472,7 +472,7 @@ def make_placeholders(data: DataConfig, tokenizer: Tokenizer) -> Placeholders | 
     if not data.placeholders:
         return None
     languages = data.source_language, data.target_language
-    # Without a table, nobody knows where the words of the script end.
+    # A language without a table may have a script without spaces between words.
     has_table = (CONVENTIONS / f"{data.source_language}.yaml").exists()
     alphabet = tokenizer.alphabet if has_table else None
     return Placeholders(*languages, tokenizer.known_words, alphabet)
@@ -586,7 +586,10 @@ def _replace(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def _apart(found: Iterable[Found]) -> list[Found]:
-    """Returns the values in order, without those that overlap an earlier one or one before."""
+    """Returns the values in order; of two that overlap, the one that begins first.
+
+    Of those that begin together, the first in `found`, whose kinds are in order of precedence.
+    """
     kept: list[Found] = []
     for each in sorted(found, key=lambda each: each.begin):
         if not kept or kept[-1].end <= each.begin:

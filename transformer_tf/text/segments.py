@@ -45,7 +45,8 @@ class Segment:
     """A text, or a part of a long text, that the model translates in one pass.
 
     Attributes:
-        text: The segment as the model reads it: normalized, and in lower case if `all_caps`.
+        text: The segment as the model reads it: normalized, and if `all_caps`, in lower case after
+            its first letter.
         source_ids: Its token ids, start and end included.
         all_caps: Whether the user wrote the text in capitals; the translation is then in capitals.
         first_word: Index of the word of the text in which the segment begins.
