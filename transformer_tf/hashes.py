@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from transformer_tf.catalog import CONFIG_FILE
 from transformer_tf.errors import CheckpointError
 from transformer_tf.utils.files import atomic_write, atomic_write_bytes
 
 HASHES_FILE = "hashes.txt"
-_PATTERNS = ("config.yaml", "tokenizers/*", "*.weights.h5", "model.bin")
+_PATTERNS = (CONFIG_FILE, "tokenizers/*", "*.weights.h5", "model.bin")
 _DECODING = re.compile(rb"^decoding:.*\n(?:[ #-].*\n|\n)*", re.MULTILINE)
 
 
@@ -42,7 +43,7 @@ def check_hashes(folder: Path, weights: Path) -> None:
         return
     tokenizers = {path.relative_to(folder).as_posix() for path in folder.glob(_PATTERNS[1])}
     tokenizers |= {name for name in recorded if name.startswith("tokenizers/")}
-    for name in ("config.yaml", *sorted(tokenizers), weights.name):
+    for name in (CONFIG_FILE, *sorted(tokenizers), weights.name):
         path = folder / name
         if not path.is_file() or _hash(path) not in recorded.get(name, ()):
             raise CheckpointError(

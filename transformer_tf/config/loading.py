@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import yaml
 
-from transformer_tf.catalog import find_checkpoint, find_pair
+from transformer_tf.catalog import CONFIG_FILE, find_checkpoint, find_pair
 from transformer_tf.config.schema import AlignmentHeads, Config, DataConfig, MixConfig
 from transformer_tf.config.section import value_types
 from transformer_tf.errors import CheckpointError, ConfigError, one_line
@@ -114,7 +114,7 @@ def _with_sizes_of(checkpoint: Path, values: Mapping[str, Any]) -> Config:
     Raises:
         ConfigError: If a given value differs from the checkpoint's.
     """
-    saved = load_saved_config(checkpoint / "config.yaml")
+    saved = load_saved_config(checkpoint / CONFIG_FILE)
     sizes = {
         f"{section}.{name}": value
         for section in ("model", "tokenizer")
@@ -226,7 +226,7 @@ def load_run_config(folder: Path, overrides: Sequence[str] = ()) -> Config:
     Raises:
         ConfigError: If the folder holds no run, or a key cannot change.
     """
-    path = folder / "config.yaml"
+    path = folder / CONFIG_FILE
     if path.is_file() and not path.read_bytes().strip():
         raise ConfigError(f"{path} is empty: the configuration of the run is lost")
     for override in overrides:

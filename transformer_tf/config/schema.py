@@ -11,9 +11,9 @@ from msgspec import Meta
 
 from transformer_tf.config.section import Section, key
 from transformer_tf.errors import ConfigError
+from transformer_tf.text.symbols import TAGS
 from transformer_tf.utils.languages import listed_code
 
-MAX_TAGS = 8
 # A translation has at most this many times as many sub-words as its source, plus ten.
 MAX_LENGTH_RATIO, MAX_EXTRA_LENGTH = 2, 10
 
@@ -366,8 +366,8 @@ class Config:
         tags = {entry.tag for entry in self.data.mix if entry.tag}
         if tags and self.tokenizer.kind != "trained":
             raise ConfigError("data.mix: tag needs tokenizer.kind=trained")
-        if len(tags) > MAX_TAGS:
-            raise ConfigError(f"data.mix: at most {MAX_TAGS} different tags, not {len(tags)}")
+        if len(tags) > len(TAGS):
+            raise ConfigError(f"data.mix: at most {len(TAGS)} different tags, not {len(tags)}")
 
     def _check_files(self) -> None:
         """Checks the keys that name files."""
