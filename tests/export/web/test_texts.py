@@ -151,3 +151,29 @@ def test_a_chosen_language_stays_and_changes_what_is_shown(fresh_page):
     ready(page)
     assert page.title() == "Inside a translator"
     page.evaluate("localStorage.clear()")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("locale", "finger", "mouse"),
+    [
+        ("en-US", "Tap", "Point at|[Cc]lick"),
+        ("de-DE", "Tipp", "Zeig |[Kk]lick"),
+        ("es-ES", "Toca", "Señala|[Cc]lic"),
+    ],
+)
+def test_a_phone_is_tapped(browser, shipped_site, locale, finger, mouse):
+    context = browser.new_context(
+        locale=locale, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    page.goto(shipped_site)
+    ready(page)
+    for details in page.locator("main > details").all():
+        details.evaluate("e => { e.open = true; }")
+    for view in ("pieces", "positions", "encoder", "cross", "decoder", "odds", "beam"):
+        page.click(f"#way-{view}")
+        page.wait_for_timeout(300)
+        assert re.findall(mouse, shown(page)) == [], view
+        assert f"{finger} " in page.text_content("#arcs-told")
+    context.close()

@@ -45,6 +45,19 @@ def test_every_box_opens_its_view_and_is_a_picture_of_the_sentence(fresh_page):
     assert page.locator("#way").bounding_box()["y"] == 0  # still in sight
 
 
+def test_the_open_box_is_in_sight_on_a_phone(browser, shipped_site):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    for fragment, view in {"": "cross", "#s=Hello!&view=odds": "odds"}.items():
+        page.goto("about:blank")
+        page.goto(shipped_site + fragment)
+        ready(page)
+        page.wait_for_selector(f"#way-{view}[aria-pressed=true]")
+        page.wait_for_timeout(100)
+        box = page.locator(f"#way-{view}").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    page.close()
+
+
 def test_the_vectors_are_the_engines_and_every_number_is_shown(fresh_page, engine, found):
     request = {"text": FIRST, "prefix": found["ids"]}
     source = engine("vectors", {**request, "side": "source", "position": 3})

@@ -4,6 +4,9 @@ let language = "en";
 /** @type {Record<string, string>|null} Null for English. */
 let dictionary = null;
 let decimalSign = ".";
+/** @type {RegExp|null} The verbs of a mouse, to be replaced where a finger points; null elsewhere. */
+let ofMouse = null;
+let ofFinger = "";
 
 /**
  * @param {string} code
@@ -12,6 +15,10 @@ let decimalSign = ".";
 export function setTexts(code, texts) {
   [language, dictionary] = [code, texts];
   decimalSign = (0.5).toLocaleString(code).charAt(1);
+  ofMouse = null;
+  if (!matchMedia("(pointer: coarse)").matches) return;
+  ofFinger = localize("Tap");
+  ofMouse = new RegExp(localize("Point at|Click"), "g");
 }
 
 /** The code of the language of `localize`. */
@@ -31,7 +38,7 @@ export function localize(english, values = {}) {
 export function lookUp(english) {
   const text = dictionary === null ? english : dictionary[english];
   if (text === undefined) throw new Error(`There is no text in “${language}” for “${english}”`);
-  return text;
+  return ofMouse ? text.replace(ofMouse, ofFinger) : text;
 }
 
 /**

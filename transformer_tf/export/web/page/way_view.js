@@ -62,6 +62,7 @@ export class Way {
     byId("way").append(...this.boxes);
     byId("way").addEventListener("keydown", (event) => this.move(event));
     this.mark();
+    new ResizeObserver(() => this.reveal()).observe(byId("way")); // also when it is shown at last
   }
 
   /** @param {string} name */
@@ -76,12 +77,18 @@ export class Way {
     for (const box of this.boxes) {
       const isOpen = box.id === `way-${this.active}`;
       box.setAttribute("aria-pressed", String(isOpen));
-      if (isOpen) byId("way").scrollLeft = box.offsetLeft - (byId("way").clientWidth - box.offsetWidth) / 2;
     }
+    this.reveal();
     for (const part of /** @type {NodeListOf<HTMLElement>} */ (
       document.querySelectorAll("[data-views]"))) {
       part.hidden = !part.dataset.views.split(" ").includes(this.active);
     }
+  }
+
+  /** Scrolls to the open box. */
+  reveal() {
+    const box = byId(`way-${this.active}`);
+    byId("way").scrollLeft = box.offsetLeft - (byId("way").clientWidth - box.offsetWidth) / 2;
   }
 
   /** @param {KeyboardEvent} event */
