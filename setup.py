@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 SHIPPED = (
     "configs/*.yaml",
-    "checkpoints/*/MODEL_CARD.md",  # the licence and the sources of the weights
+    "checkpoints/*/MODEL_CARD.md",  # the license and the sources of the weights
     "checkpoints/*/best.weights.h5",
     "checkpoints/*/config.yaml",
     "checkpoints/*/hashes.txt",

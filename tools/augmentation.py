@@ -191,7 +191,7 @@ class Augmenter:
         return whole.sub(new, source), whole.sub(new, target)
 
     def _name(self) -> str:
-        """Returns an invented name, spelt like the words of the corpus."""
+        """Returns an invented name, spelled like the words of the corpus."""
         length = self._random.randint(4, 10)
         name = self._random.choice(self._next_letters["^"])
         while len(name) < length and (following := self._next_letters.get(name[-2:])):

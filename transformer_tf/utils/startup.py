@@ -52,7 +52,7 @@ def import_keras_quietly(compute: bool = True) -> None:
                 keras.ops.zeros(1)
         except ModuleNotFoundError as error:
             raise TransformerTFError(not_installed(error)) from error
-        except (ImportError, ValueError) as error:  # for example, a misspelt KERAS_BACKEND
+        except (ImportError, ValueError) as error:  # for example, a misspelled KERAS_BACKEND
             raise TransformerTFError(f"Keras cannot be started: {error}") from error
 
 
