@@ -25,6 +25,7 @@ FORMS = {
     "Attention weight": r"attention weights?",
     "Cosine": None,
     "Embedding": r"[Ee]mbeddings?",
+    "Fine-tuning": r"[Ff]ine-tun(?:ed|ing)",
     "Layer": None,
     "Query, key and value": r"[Qq]uer(?:y|ies)",
     "Recurrent neural network": r"[Rr]ecurrent (?:neural )?networks?|RNNs?",
