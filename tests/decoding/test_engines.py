@@ -1,8 +1,10 @@
 """The NumPy engine finds what the Keras model says, and the Keras engine finds the same."""
 
+import contextlib
 import dataclasses
 import threading
 import time
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import keras
@@ -13,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from tests.conftest import SOURCE_VOCAB, TARGET_VOCAB, make_model
 from tests.test_numpy_transformer import KINDS, to_numpy
 from transformer_tf.config import DecodingConfig
-from transformer_tf.decoding import batched, numpy_engine
+from transformer_tf.decoding import batched, keras_engine, numpy_engine
 from transformer_tf.decoding.batched import BatchedEngine
 from transformer_tf.decoding.hypothesis import Hypothesis
 from transformer_tf.decoding.keras_engine import KerasEngine
@@ -152,6 +154,7 @@ def test_the_keras_engine_has_neither_beam_nor_prefixes(engines, options, prefix
 def test_the_keras_engine_has_few_shapes(lengths, num_positions, batches, monkeypatch):
     """JAX compiles each: (rows, source length, limits, steps). A row of padding ends at once."""
     engine, found = KerasEngine(make_model(), START, END), []
+    assert engine.workers == 1
     engine.num_positions = num_positions
 
     def search(source, limit, steps):
@@ -174,6 +177,37 @@ def test_tensorflow_compiles_one_program_for_all_shapes(engines):
     for count, longest in ((1, 3), (2, 7), (1, 23)):
         engines[0].search(sentences(count, longest), dataclasses.replace(GREEDY, max_length=count))
     assert engines[0]._search.experimental_get_tracing_count() == 1
+
+
+def test_jax_compiles_one_program_for_all_weights(monkeypatch):
+    """Weights are arguments of the program, not constants in it. The steps are a constant."""
+    jax = pytest.importorskip("jax")
+    weights, programs = {}, []
+    model = types.SimpleNamespace(position="sinusoidal")
+    model.variables = [types.SimpleNamespace(value=np.float32(value)) for value in (2.0, 5.0)]
+
+    @contextlib.contextmanager
+    def scope(state_mapping):
+        weights.update({id(variable): value for variable, value in state_mapping})
+        yield
+        weights.clear()
+
+    def search(model, start_id, end_id, source, limit, steps):
+        programs.append(type(steps))
+        first, second = (weights[id(variable)] for variable in model.variables)
+        return first * source + second * limit + 100 * start_id + 1000 * end_id + 10000 * steps
+
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    monkeypatch.setattr(keras, "StatelessScope", scope)
+    monkeypatch.setattr(keras_engine, "greedy_search", search)
+    engine, source, limit = KerasEngine(model, 3, 7), np.float32(13.0), np.float32(11.0)
+    with jax.default_device(jax.devices("cpu")[0]):
+        assert float(engine._search(source, limit, 1)) == 2 * 13 + 5 * 11 + 17300
+        model.variables[0].value = np.float32(17.0)
+        assert float(engine._search(source, limit, 1)) == 17 * 13 + 5 * 11 + 17300
+        assert programs == [int]
+        assert float(engine._search(source, limit, 2)) == 17 * 13 + 5 * 11 + 27300
+        assert programs == [int, int]
 
 
 @pytest.mark.parametrize(
