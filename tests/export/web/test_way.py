@@ -58,6 +58,41 @@ def test_the_open_box_is_in_sight_on_a_phone(browser, shipped_site):
     page.close()
 
 
+def test_the_chosen_piece_is_marked_wherever_it_is(fresh_page):
+    page = fresh_page
+
+    def marked(place):
+        return page.locator(f"{place} [aria-current=true]").all_text_contents()
+
+    page.click("#way-encoder")
+    page.click("#source-tokens .chip >> nth=3")
+    assert marked("#arcs") == marked("#map") == ["bought"]
+    page.click("[data-layer='0'][data-head='1']")
+    assert marked("#map") == ["bought"]
+    page.click("#way-positions")
+    assert marked("#wave-labels") == ["3 bought"]
+    page.click("#way-decoder")
+    page.click("#target-tokens .chip >> nth=2")
+    assert marked("#arcs") == ["hat"] and marked("#map") == ["Vater ▸ hat"]
+    page.click("#way-cross")
+    assert marked("#arcs") == marked("#map") == []
+
+
+def test_the_picture_of_the_positions_has_their_sines_and_cosines(fresh_page):
+    page = fresh_page
+    page.click("#way-positions")
+    page.wait_for_selector("#wave-labels li >> nth=10")
+    size, shares = page.locator("#waves").evaluate("""(canvas) => {
+        const { width, height } = canvas;
+        const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+        return [[width, height], Array.from({ length: width * height }, (_, i) => data[4 * i + 3])];
+    }""")
+    assert size == [256, 11]
+    angles = np.arange(11)[:, None] / 10000 ** (2 * np.arange(128) / 256)
+    expected = np.abs(np.concatenate([np.sin(angles), np.cos(angles)], axis=1))
+    assert np.reshape(shares, (11, 256)) / 255 == pytest.approx(expected, abs=0.003)
+
+
 def test_the_vectors_are_the_engines_and_every_number_is_shown(fresh_page, engine, found):
     request = {"text": FIRST, "prefix": found["ids"]}
     source = engine("vectors", {**request, "side": "source", "position": 3})

@@ -46,6 +46,8 @@ export class AttentionView {
     /** @type {Shown|null} */
     this.shown = null;
     this.leaving = 0; // the timer that ends pointing at a chip
+    /** @type {{side: import("./scores.js").Side|null, position: number}} The token with a marked row. */
+    this.marked = { side: null, position: 0 };
     /** @type {import("./sentences.js").Row[]} */
     this.queries = [];
     /** @type {import("./tokens.js").Entry[]} */
@@ -181,6 +183,37 @@ export class AttentionView {
     const axes = { rows: `${rows} ↓`, columns: `${columns} →` };
     this.map.draw(this.queries, this.keys, this.weights, axes, this.rests, (row, column) => kind === "decoder"
       && this.keys[column].positions[0] > this.queries[row].positions.at(-1));
+    this.markRow();
+  }
+
+  /**
+   * Marks the row of a token, if it has one.
+   *
+   * @param {import("./scores.js").Side|null} side Null for none.
+   * @param {number} position
+   */
+  mark(side, position) {
+    this.marked = { side, position };
+    this.markRow();
+  }
+
+  markRow() {
+    const { side, position } = this.marked;
+    const row = this.rowOf(side, position);
+    for (const header of byId("map").querySelectorAll("th[data-row]")) {
+      header.setAttribute("aria-current", String(Number(header.dataset.row) === row));
+    }
+  }
+
+  /**
+   * The row of a token, or -1.
+   *
+   * @param {import("./scores.js").Side|null} side
+   * @param {number} position
+   */
+  rowOf(side, position) {
+    if (side !== KINDS[this.state.kind].rows) return -1;
+    return this.queries.findIndex(({ positions }) => positions.includes(position + Number(this.byRead)));
   }
 
   /**
@@ -232,13 +265,12 @@ export class AttentionView {
    * @param {import("./scores.js").Side} side
    */
   pointing({ positions: [position] }, side) {
-    const find = (entries, ahead) => entries.findIndex(({ positions }) =>
-      positions.includes(position + ahead));
     const point = () => {
       clearTimeout(this.leaving);
-      const { rows, columns, ahead } = KINDS[this.state.kind];
-      const row = side === rows ? find(this.queries, Number(this.byRead)) : -1;
-      const column = side === columns ? find(this.keys, ahead) : -1;
+      const { columns, ahead } = KINDS[this.state.kind];
+      const row = this.rowOf(side, position);
+      const column = side !== columns ? -1
+        : this.keys.findIndex(({ positions }) => positions.includes(position + ahead));
       if (row >= 0) this.map.point(row, null);
       else if (column >= 0) this.map.point(null, column);
     };

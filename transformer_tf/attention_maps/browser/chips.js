@@ -64,6 +64,17 @@ export class TokenStrips {
   }
 
   /**
+   * Marks the chip of a token.
+   *
+   * @param {import("./scores.js").Side} side
+   * @param {number|null} position Null for none.
+   */
+  mark(side, position) {
+    this.entries[side].forEach(({ positions }, i) =>
+      this.chips[side][i].setAttribute("aria-current", String(positions.includes(position))));
+  }
+
+  /**
    * Colors chips by their weights.
    *
    * @param {import("./attention_view.js").Lit} lit

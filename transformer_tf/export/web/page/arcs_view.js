@@ -78,6 +78,17 @@ export class ArcsView {
     this.drawArcs();
   }
 
+  /**
+   * Marks the word of a token.
+   *
+   * @param {"source"|"target"|null} side Null for none.
+   * @param {number} position
+   */
+  mark(side, position) {
+    this.strips.mark("source", side === "source" ? position : null);
+    this.strips.mark("target", side === "target" ? position : null);
+  }
+
   /** Whether the player has not said a word yet. */
   isLater({ positions }) {
     const { rows } = this.session;

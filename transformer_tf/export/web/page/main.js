@@ -110,10 +110,14 @@ function openView() {
 /** Shows the open view and the tokens that it is about. */
 function drawPanel() {
   if (!session.model || !session.result) return;
-  showTokens(session, strips, view, MARKED[way.active] ?? null, () => {
+  const side = MARKED[way.active] ?? null;
+  showTokens(session, strips, view, side, () => {
     way.draw();
     drawPanel();
   });
+  const position = side === "source" ? session.sourcePosition : session.position;
+  arcs.mark(side, position);
+  view.mark(side, position);
   panels.draw(way.active);
 }
 

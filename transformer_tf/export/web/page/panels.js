@@ -127,7 +127,7 @@ export class Panels {
       : localize("Without positions: “{text}”, log-probability {log}",
         { text: result.text, log: decimal(result.logProb, 4) });
     byId("sines").hidden = model.position !== "sinusoidal";
-    showPositions(entriesOfResult(session).source, model.d_model);
+    showPositions(entriesOfResult(session).source, model.d_model, session.sourcePosition);
   }
 
   async drawBeam() {

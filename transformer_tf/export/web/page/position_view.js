@@ -2,38 +2,40 @@ import { byId, element, fill, themeColor } from "../../../attention_maps/browser
 import { localize } from "../../../attention_maps/browser/texts.js";
 
 /**
- * Shows the sines of the positions of a sentence; the cosines would look much the same.
+ * Shows the vectors of the positions of a sentence.
  *
  * @param {import("../../../attention_maps/browser/tokens.js").Entry[]} entries
  * @param {number} depth
+ * @param {number} chosen The position to mark.
  */
-export function showPositions(entries, depth) {
+export function showPositions(entries, depth, chosen) {
   fill(byId("wave-labels"), ...entries.map(({ label, special }, position) =>
-    element("li", { class: special && "special" }, `${position} ${label}`)));
+    element("li", { class: special && "special", "aria-current": String(position === chosen) }, `${position} ${label}`)));
   const canvas = byId("waves");
   canvas.setAttribute("aria-label",
-    localize("{count} positions by {sines} sines, from fast to slow",
+    localize("{count} positions by {sines} sines and as many cosines, from fast to slow",
       { count: entries.length, sines: depth / 2 }));
   drawWaves(canvas, entries.length, depth);
 }
 
 /**
- * Draws a row of sines for each position: blue above zero, orange below.
+ * Draws a row for each position, its sines before its cosines: blue above zero, orange below.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {number} count
  * @param {number} depth
  */
 export function drawWaves(canvas, count, depth) {
-  Object.assign(canvas, { width: depth / 2, height: count });
+  Object.assign(canvas, { width: depth, height: count });
   const context = canvas.getContext("2d");
   const picture = context.createImageData(canvas.width, count);
   const [ink, accent] = [themeColor("ink"), themeColor("accent")];
   for (let position = 0; position < count; position++) {
     for (let i = 0; i < depth / 2; i++) {
-      const value = Math.sin(position / 10000 ** ((2 * i) / depth));
-      const color = value < 0 ? accent : ink;
-      picture.data.set([...color, 255 * Math.abs(value)], 4 * (position * canvas.width + i));
+      const angle = position / 10000 ** ((2 * i) / depth);
+      [Math.sin(angle), Math.cos(angle)].forEach((value, half) => picture.data.set(
+        [...(value < 0 ? accent : ink), 255 * Math.abs(value)],
+        4 * (position * depth + (half * depth) / 2 + i)));
     }
   }
   context.putImageData(picture, 0, 0);
