@@ -74,7 +74,7 @@ def test_shapes_and_scores(model, inputs):
     above = np.triu(np.ones((TARGET_LEN, TARGET_LEN), bool), 1)
     assert (np.asarray(scores["decoder"][0])[:, :, above] == 0).all()
     np.testing.assert_array_equal(model(inputs), logits)
-    np.testing.assert_array_equal(model.project(model.hidden(inputs)), logits)
+    np.testing.assert_array_equal(model.project(model.decoder_output(inputs)[0]), logits)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_dropout_only_in_training(model, inputs):
     assert np.abs(first - second).max() > 1e-3
 
 
-@pytest.mark.parametrize("name", ["__call__", "hidden"])
+@pytest.mark.parametrize("name", ["__call__", "decoder_output"])
 def test_training_reaches_each_dropout(inputs, name, monkeypatch):
     dropout, seen = keras.layers.Dropout.call, []
 

@@ -91,20 +91,18 @@ class Transformer(keras.Model):
                 raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
         if d_model % num_heads:
             raise ValueError(
-                "`d_model` must be a multiple of `num_heads`. "
-                f"Received: d_model={d_model}, num_heads={num_heads}"
+                f"`d_model` must be a multiple of `num_heads`. Received: {d_model=}, {num_heads=}"
             )
         if position not in POSITIONS:
             raise ValueError(f"`position` must be one of {POSITIONS}. Received: {position=}")
         if tie_embeddings not in TIE_EMBEDDINGS:
             raise ValueError(
-                f"`tie_embeddings` must be one of {TIE_EMBEDDINGS}. "
-                f"Received: tie_embeddings={tie_embeddings!r}"
+                f"`tie_embeddings` must be one of {TIE_EMBEDDINGS}. Received: {tie_embeddings=}"
             )
         if tie_embeddings == "all" and source_vocab_size != target_vocab_size:
             raise ValueError(
                 'tie_embeddings="all" needs one vocabulary for source and target. Received: '
-                f"source_vocab_size={source_vocab_size}, target_vocab_size={target_vocab_size}"
+                f"{source_vocab_size=}, {target_vocab_size=}"
             )
         self.num_layers = num_layers
         self.num_decoder_layers = num_decoder_layers
@@ -149,7 +147,6 @@ class Transformer(keras.Model):
                 self.target_vocab_size, dtype=policy, name="output_projection"
             )
             self.output_projection.build(hidden_shape)
-        self.built = True
 
     def _embedding(self, vocab_size, name):
         return PositionalEmbedding(
@@ -162,21 +159,19 @@ class Transformer(keras.Model):
         )
 
     def call(self, inputs, return_attention_scores=False, training=None):
-        hidden, scores = self.hidden(inputs, return_attention_scores=True, training=training)
+        hidden, scores = self.decoder_output(inputs, training=training)
         logits = self.project(hidden)
         return (logits, scores) if return_attention_scores else logits
 
-    def hidden(self, inputs, return_attention_scores=False, training=None):
+    def decoder_output(self, inputs, training=None):
         """Returns the output of the decoder, before the projection onto the vocabulary.
 
         Args:
             inputs: The inputs of `call`.
-            return_attention_scores: As in `call`.
             training: Whether to apply dropout.
 
         Returns:
-            Tensor `(batch, target_len, d_model)`; with `return_attention_scores`, a tuple of this
-            tensor and the scores that `call` returns.
+            Tensor `(batch, target_len, d_model)`, and the scores that `call` returns.
         """
         source = inputs["source"]
         encoded, encoder_scores = self.encode(
@@ -185,8 +180,7 @@ class Transformer(keras.Model):
         hidden, scores = self.decode(
             inputs["target_input"], encoded, padding_mask(source, self.pad_id), training
         )
-        scores = {"encoder": encoder_scores, **scores}
-        return (hidden, scores) if return_attention_scores else hidden
+        return hidden, {"encoder": encoder_scores, **scores}
 
     def project(self, hidden):
         """Projects decoder outputs onto the target vocabulary (§3.4).

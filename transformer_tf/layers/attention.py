@@ -66,8 +66,7 @@ class MultiHeadAttention(keras.layers.Layer):
         super().__init__(**kwargs)
         if num_heads < 1 or d_model % num_heads:
             raise ValueError(
-                "`d_model` must be a multiple of `num_heads`. "
-                f"Received: d_model={d_model}, num_heads={num_heads}"
+                f"`d_model` must be a multiple of `num_heads`. Received: {d_model=}, {num_heads=}"
             )
         self.num_heads = num_heads
         self.d_model = d_model

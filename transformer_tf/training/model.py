@@ -37,7 +37,7 @@ class TrainingModel(keras.Model):
         self.built = True
 
     def call(self, inputs, training=None):
-        return self.transformer.hidden(inputs, training=training)
+        return self.transformer.decoder_output(inputs, training=training)[0]
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True, **kwargs
