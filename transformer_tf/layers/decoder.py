@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from transformer_tf.layers.attention import MultiHeadAttention
+from transformer_tf.layers.encoder import layer_normalization
 from transformer_tf.layers.feed_forward import FeedForward
 
 
@@ -60,26 +61,17 @@ class DecoderLayer(keras.layers.Layer):
             self.num_heads, self.d_model, dtype=policy, name="self_attention"
         )
         self.self_attention.build(x_shape, x_shape, x_shape)
-        self.self_attention_norm = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=policy, name="self_attention_norm"
-        )
-        self.self_attention_norm.build(x_shape)
+        self.self_attention_norm = layer_normalization("self_attention_norm", x_shape, policy)
         self.self_attention_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
         self.cross_attention = MultiHeadAttention(
             self.num_heads, self.d_model, dtype=policy, name="cross_attention"
         )
         self.cross_attention.build(x_shape, encoded_shape, encoded_shape)
-        self.cross_attention_norm = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=policy, name="cross_attention_norm"
-        )
-        self.cross_attention_norm.build(x_shape)
+        self.cross_attention_norm = layer_normalization("cross_attention_norm", x_shape, policy)
         self.cross_attention_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
         self.feed_forward = FeedForward(self.d_model, self.d_ff, dtype=policy, name="feed_forward")
         self.feed_forward.build(x_shape)
-        self.feed_forward_norm = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=policy, name="feed_forward_norm"
-        )
-        self.feed_forward_norm.build(x_shape)
+        self.feed_forward_norm = layer_normalization("feed_forward_norm", x_shape, policy)
         self.feed_forward_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
 
     def call(
@@ -267,8 +259,7 @@ class Decoder(keras.layers.Layer):
         for layer in self.layers:
             layer.build(x_shape, encoded_shape)
         if self.pre_norm:
-            self.norm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="norm")
-            self.norm.build(x_shape)
+            self.norm = layer_normalization("norm", x_shape, policy)
 
     def call(
         self,

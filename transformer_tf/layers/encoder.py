@@ -6,6 +6,13 @@ from transformer_tf.layers.attention import MultiHeadAttention
 from transformer_tf.layers.feed_forward import FeedForward
 
 
+def layer_normalization(name: str, shape, policy):
+    """Returns a built layer normalization, with the ε of the paper's code, tensor2tensor."""
+    norm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name=name)
+    norm.build(shape)
+    return norm
+
+
 @keras.saving.register_keras_serializable(package="transformer_tf")
 class EncoderLayer(keras.layers.Layer):
     """Self-attention over the source, then a feed-forward network.
@@ -55,17 +62,11 @@ class EncoderLayer(keras.layers.Layer):
             self.num_heads, self.d_model, dtype=policy, name="self_attention"
         )
         self.self_attention.build(x_shape, x_shape, x_shape)
-        self.self_attention_norm = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=policy, name="self_attention_norm"
-        )
-        self.self_attention_norm.build(x_shape)
+        self.self_attention_norm = layer_normalization("self_attention_norm", x_shape, policy)
         self.self_attention_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
         self.feed_forward = FeedForward(self.d_model, self.d_ff, dtype=policy, name="feed_forward")
         self.feed_forward.build(x_shape)
-        self.feed_forward_norm = keras.layers.LayerNormalization(
-            epsilon=1e-6, dtype=policy, name="feed_forward_norm"
-        )
-        self.feed_forward_norm.build(x_shape)
+        self.feed_forward_norm = layer_normalization("feed_forward_norm", x_shape, policy)
         self.feed_forward_dropout = keras.layers.Dropout(self.dropout_rate, dtype=policy)
 
     def call(self, x, attention_mask=None, return_attention_scores=False, training=None):
@@ -159,8 +160,7 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers:
             layer.build(x_shape)
         if self.pre_norm:
-            self.norm = keras.layers.LayerNormalization(epsilon=1e-6, dtype=policy, name="norm")
-            self.norm.build(x_shape)
+            self.norm = layer_normalization("norm", x_shape, policy)
 
     def call(self, x, attention_mask=None, return_attention_scores=False, training=None):
         x = self.dropout(x, training=training)
