@@ -190,9 +190,7 @@ def load_weights(model: Transformer, path: Path) -> None:
         CheckpointError: If the file is damaged or belongs to a model of another shape, or if a
             weight is NaN or infinite.
     """
-    import keras
-
-    weights = read_weights(path, weight_shapes(**model.get_config()))
-    places = keras.tree.flatten(by_layer(model, range(len(model.weights))))
-    by_place = dict(zip(places, keras.tree.flatten(weights), strict=True))
-    model.set_weights([by_place[place] for place in sorted(places)])
+    layers = by_layer(read_weights(path, weight_shapes(**model.get_config())))
+    arrays = {name: iter(values) for name, values in layers.items()}
+    layer_of = ["/".join(variable.path.split("/")[1:-1]) for variable in model.weights]
+    model.set_weights([next(arrays[name]) for name in layer_of])

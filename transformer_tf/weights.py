@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,19 +167,32 @@ def model_weights(model: Any) -> dict[str, Any]:
     Returns:
         The weights, as `read_weights` returns them.
     """
-    return by_layer(model, (array.astype("float32") for array in model.get_weights()))
-
-
-def by_layer(model: Any, values: Iterable[Any]) -> dict[str, Any]:
-    """Nests a value for each weight of a Keras model as `read_weights` nests the weights."""
     tree: dict[str, Any] = {}
-    for variable, value in zip(model.weights, values, strict=True):
+    for variable, array in zip(model.weights, model.get_weights(), strict=True):
         _model, *path, _name = variable.path.split("/")
-        _add(tree, path, value)
+        _add(tree, path, array.astype("float32"))
     for stack in (tree["encoder"], tree["decoder"]):
         names = sorted((name for name in stack if name.startswith("layer_")), key=_number)
         stack["layers"] = [stack.pop(name) for name in names]
     return tree
+
+
+def by_layer(weights: dict[str, Any]) -> dict[str, tuple[npt.NDArray[np.float32], ...]]:
+    """Returns the arrays of each layer by its path, such as `encoder/layer_1/feed_forward/hidden`.
+
+    Args:
+        weights: The weights, as `read_weights` returns them.
+    """
+    found: dict[str, tuple[npt.NDArray[np.float32], ...]] = {}
+    for name, value in weights.items():
+        if isinstance(value, list):
+            value = {f"layer_{number}": layer for number, layer in enumerate(value, 1)}
+            found |= by_layer(value)
+        elif isinstance(value, dict):
+            found |= {f"{name}/{path}": arrays for path, arrays in by_layer(value).items()}
+        else:
+            found[name] = value
+    return found
 
 
 def quantize(

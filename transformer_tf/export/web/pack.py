@@ -14,7 +14,7 @@ import json
 import os
 import string
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -30,7 +30,7 @@ from transformer_tf.errors import CheckpointError
 from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.languages import common_words
-from transformer_tf.weights import quantize, read_weights, weight_shapes
+from transformer_tf.weights import by_layer, quantize, read_weights, weight_shapes
 
 Quantization = Literal["int8", "float16"]
 
@@ -59,8 +59,10 @@ def pack_checkpoint(folder: Path, quantization: Quantization = "int8") -> bytes:
     config, path, source, target = open_checkpoint(folder)
     weights = read_weights(path, weight_shapes(**model_arguments(config, source, target)))
     tensors: dict[str, npt.NDArray[Any]] = {}
-    for name, value in _named(weights):
-        tensors.update(_pack_tensor(name, value, quantization))
+    for layer, arrays in by_layer(weights).items():
+        kind = next(kind for kind in ARRAYS if layer.endswith(kind))
+        for name, value in zip(ARRAYS[kind], arrays, strict=False):
+            tensors.update(_pack_tensor(f"{layer}/{name}", value, quantization))
     header = _header(config, source, target)
     header["model"]["num_decoder_layers"] = len(weights["decoder"]["layers"])
     return gzip.compress(write_pack(header, tensors), mtime=0)
@@ -86,22 +88,6 @@ def write_pack(header: dict[str, Any], tensors: dict[str, npt.NDArray[Any]]) -> 
     text = json.dumps({**header, "tensors": table}, ensure_ascii=False).encode()
     text += b" " * (-(len(text) + 4) % ALIGNMENT)
     return struct.pack("<I", len(text)) + text + data
-
-
-def _named(
-    weights: dict[str, Any], path: str = ""
-) -> Iterator[tuple[str, npt.NDArray[np.float32]]]:
-    """Yields the arrays that `read_weights` returned, with Keras's names: `…/hidden/kernel`."""
-    for name, value in weights.items():
-        if isinstance(value, dict):
-            yield from _named(value, f"{path}{name}/")
-        elif isinstance(value, list):
-            layers = {f"layer_{number}": layer for number, layer in enumerate(value, 1)}
-            yield from _named(layers, path)
-        else:
-            kind = next((kind for kind in ARRAYS if name.endswith(kind)), "")
-            for array_name, array in zip(ARRAYS[kind], value, strict=False):
-                yield f"{path}{name}/{array_name}", array
 
 
 def _pack_tensor(
