@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -22,12 +20,6 @@ from transformer_tf.runs.folder import STATE_FILE
 from transformer_tf.training.averaging import WeightAverage
 from transformer_tf.training.progress import Progress
 from transformer_tf.utils.files import atomic_write
-
-# The exceptions of NumPy, zipfile and json for a truncated or altered file.
-_DAMAGE = (
-    *(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, MemoryError),
-    *(RecursionError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error),
-)
 
 
 def get_arrays(training_model: keras.Model, average: WeightAverage | None) -> list[np.ndarray]:
@@ -122,7 +114,7 @@ def load_state(folder: Path) -> tuple[Progress, list[np.ndarray]] | None:
             progress = Progress(**json.loads(str(content["progress"])))
             # Reading an array to its end verifies its checksum.
             return progress, [content[f"arr_{n}"] for n in range(len(content.files) - 1)]
-    except _DAMAGE as error:
+    except Exception as error:  # NumPy, zipfile and json raise many types for a damaged file
         raise CheckpointError(f"{path} is damaged: {one_line(error)}") from error
 
 
