@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from transformer_tf.attention_maps import bundle
 from transformer_tf.plots import style
 from transformer_tf.plots.style import (
     drawable,
@@ -17,6 +16,7 @@ from transformer_tf.plots.style import (
     new_figure,
     save_figure,
 )
+from transformer_tf.utils import bundle
 
 
 def oklab(color):

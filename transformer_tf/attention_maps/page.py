@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transformer_tf.attention_maps.bundle import bundle_script, source_hash
+from transformer_tf.utils.bundle import bundle_script, source_hash
 from transformer_tf.utils.files import atomic_write_bytes
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from tests.browser import chromium
-from transformer_tf.attention_maps.bundle import bundle_script
 from transformer_tf.config import load_saved_config
 from transformer_tf.export.web.pack import pack_checkpoint
 from transformer_tf.export.web.site import FILES, listed_model, render_site
+from transformer_tf.utils.bundle import bundle_script
 
 CHECKPOINTS = Path(__file__).parents[3] / "checkpoints"
 SHIPPED = load_saved_config(CHECKPOINTS / "en-de" / "config.yaml")

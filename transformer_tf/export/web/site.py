@@ -11,12 +11,12 @@ import string
 from collections.abc import Sequence
 from pathlib import Path
 
-from transformer_tf.attention_maps.bundle import bundle_module, bundle_script, source_hash
 from transformer_tf.attention_maps.page import BROWSER_FILES, attention_markup, embedded_json
 from transformer_tf.checkpoint import open_checkpoint
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.folders import check_place, new_folder
 from transformer_tf.export.web.pack import Quantization, pack_checkpoint
+from transformer_tf.utils.bundle import bundle_module, bundle_script, source_hash
 from transformer_tf.utils.files import atomic_write_bytes
 
 FILES = Path(__file__).parent
