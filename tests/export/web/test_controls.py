@@ -47,6 +47,20 @@ def test_silencing_a_head_moves_nothing(fresh_page):
     page.wait_for_selector("#heads .silenced >> nth=7")
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_what_follows_the_losses_stays_when_a_head_is_silenced(browser, shipped_site, width):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(shipped_site)
+    ready(page)
+    page.wait_for_selector("#loss:not(:empty)")
+    before = page.locator("#masks").evaluate("e => e.offsetTop")
+    page.click("#silence-head")
+    page.wait_for_selector("#notice:not([hidden])")
+    ready(page)
+    assert page.locator("#masks").evaluate("e => e.offsetTop") == pytest.approx(before, abs=1)
+    page.close()
+
+
 def test_a_chosen_word_leaves_the_view_and_is_the_one_of_the_next_view(fresh_page):
     page = fresh_page
     page.click("#way-decoder")

@@ -131,7 +131,8 @@ export class AttentionView {
       type: "button", "data-kind": kind, "data-key": kind,
       "aria-pressed": String(kind === this.state.kind), click: () => this.choose({ kind }),
     }, KINDS[kind].title())));
-    byId("what").textContent = KINDS[this.state.kind].what(this.shown.languages);
+    // No line ends with the arrow.
+    byId("what").textContent = KINDS[this.state.kind].what(this.shown.languages).replaceAll("▸ ", "▸\u00a0");
     byId("aligns").textContent = !this.aligns ? "" : this.byRead
       ? localize("This head aligns words: it mostly looks at the word that was just translated.")
       : localize("This head aligns words: it mostly looks at the word that is translated next.");

@@ -14,7 +14,8 @@ const BARS = 5;
  * The boxes of the way: what happens there, the field's term for it, and a miniature of this
  * sentence. Their names are those of the views.
  *
- * @type {Record<string, {title: () => string, term: (session: Session) => string, miniature: Miniature}>}
+ * @type {Record<string, {title: () => string, term: (session: Session) => string, miniature: Miniature,
+ *   note?: () => string}>}
  */
 const BOXES = {
   pieces: {
@@ -36,12 +37,14 @@ const BOXES = {
     title: () => localize("Remember"),
     term: ({ model }) => localize("decoder × {count}", { count: model.model.num_decoder_layers }),
     miniature: (session) => miniLayers(session, "decoder"),
+    note: () => localize("The arrow points back: “Look back” starts from what is remembered here, layer by layer."),
   },
   odds: {
     title: () => localize("Choose"), term: () => localize("probabilities"), miniature: miniOdds,
   },
   beam: {
     title: () => localize("Say"), term: () => localize("word by word"), miniature: miniWord,
+    note: () => localize("Each new piece goes to “Remember” before the next one is chosen, until the end."),
   },
 };
 
@@ -103,10 +106,11 @@ export class Way {
 
   draw() {
     this.boxes.forEach((box) => {
-      const { title, term, miniature } = BOXES[box.id.slice("way-".length)];
+      const { title, term, miniature, note } = BOXES[box.id.slice("way-".length)];
       const [name, mini, under] = box.children;
       name.textContent = title();
       under.textContent = term(this.session);
+      if (note) box.title = note();
       fill(mini, ...miniature(this.session));
     });
   }
@@ -129,7 +133,7 @@ function miniPositions(session) {
 }
 
 /**
- * A map for each layer: the mean of its heads.
+ * A map for each layer: the mean of its heads, as strong as its largest weight.
  *
  * @param {Session} session
  * @param {"encoder"|"decoder"|"cross"} kind
@@ -147,7 +151,8 @@ function miniLayers({ result, rows }, kind) {
       }
     }
     const canvas = element("canvas");
-    drawSmallMap(canvas, mean, ink);
+    const largest = Math.max(...mean.flat()) || 1;
+    drawSmallMap(canvas, mean.map((row) => row.map((weight) => weight / largest)), ink);
     return canvas;
   });
 }
