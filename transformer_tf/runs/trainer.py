@@ -245,7 +245,7 @@ class Trainer:
         schedule = make_schedule(training, self.plan, self.config.model.d_model)
         self.training_model = compile_training_model(self.model, training, schedule)
 
-    def _plan_minutes(self, make_translator: Callable[[], SampleTranslator] | None) -> None:
+    def _plan_minutes(self) -> None:
         """Plans a new run with a time limit by the time of a few steps and of a validation.
 
         The first steps are then trained again, from the same weights.
@@ -255,7 +255,7 @@ class Trainer:
         began_at = time.monotonic()
         validation = progress.seconds
         if not progress.rows:
-            self._score(make_translator)
+            self._score()
             validation = time.monotonic() - began_at
         arrays = get_arrays(self.training_model, None)
         compiled_at = time.monotonic()
@@ -302,42 +302,35 @@ class Trainer:
             Interrupted: After Ctrl-C or SIGTERM. The state is saved.
             CheckpointError: If a state cannot be written.
         """
-        self._signal = StopSignal()
+        self._signal, self._make_translator = StopSignal(), make_translator
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._leaving_no_failed_start())
             stack.callback(self.close)
             line = ProgressLine(self.progress, self.plan.max_steps, self.stream.steps_per_epoch)
             stack.callback(line.close)
-            reporter = None
-            if self.group.is_main:
-                reporter = Reporter(self.folder, line.write)
-            self._begin(line, make_translator, reporter)
+            self._reporter = Reporter(self.folder, line.write) if self.group.is_main else None
+            self._begin(line)
             if self.group.size == 1:
                 # Several processes could stop after different steps and wait for each other.
                 stack.enter_context(self._signal.listen())
             try:
-                self._train(self._callbacks(line), make_translator, reporter)
+                self._train(self._callbacks(line))
             except TrainingDivergedError as error:
                 raise TrainingDivergedError(f"{error}. {self._divergence_advice()}") from error
         if self.group.size == 1 and (self.folder / BEST_WEIGHTS).is_file():
             load_weights(self.model, self.folder / BEST_WEIGHTS)
         return self.progress.rows
 
-    def _begin(
-        self,
-        line: ProgressLine,
-        make_translator: Callable[[], SampleTranslator] | None,
-        reporter: Reporter | None,
-    ) -> None:
+    def _begin(self, line: ProgressLine) -> None:
         """Validates the checkpoint that a run starts from, and plans a run with a time limit."""
         training, progress = self.config.training, self.progress
         if training.start_from is not None and not progress.step and not progress.rows:
             row = {"step": 0, "epoch": 0.0, "loss": None, "accuracy": None}
-            self._report(self._validate(row, make_translator), reporter)
+            self._report(self._validate(row))
         if training.max_minutes is None:
             return
         if progress.step == 0:
-            self._plan_minutes(make_translator)
+            self._plan_minutes()
             line.total = self.plan.max_steps
             line.write(f"in {training.max_minutes:g} minutes about {self.plan.summary()}")
         progress.limits, progress.plan = _limits(training), dataclasses.asdict(self.plan)
@@ -354,12 +347,7 @@ class Trainer:
             StopCheck(lambda: self._signal.received or self._out_of_time()),
         ]
 
-    def _train(
-        self,
-        callbacks: list[Callback],
-        make_translator: Callable[[], SampleTranslator] | None,
-        reporter: Reporter | None,
-    ) -> None:
+    def _train(self, callbacks: list[Callback]) -> None:
         """Trains from validation to validation."""
         progress, every = self.progress, self.plan.validate_every
         while not self.finished:
@@ -369,19 +357,19 @@ class Trainer:
             # resumed run begins with the step after it.
             samples = None
             if progress.step == end or self.finished or not self._signal.received:
-                samples = self._validate(row, make_translator)
-            self._report(samples, reporter)
+                samples = self._validate(row)
+            self._report(samples)
             if self._signal.received and not self.finished:
                 raise Interrupted(
                     f"stopped after step {progress.step}; resume with: "
                     f"{command_line('train')} --resume {shlex.quote(str(self.folder))}"
                 )
 
-    def _report(self, samples: list[Pair] | None, reporter: Reporter | None) -> None:
+    def _report(self, samples: list[Pair] | None) -> None:
         """Saves the state and, after a validation, writes the reports."""
         self._save()
-        if reporter is not None and samples is not None:
-            reporter.write(self.progress.rows, samples)
+        if self._reporter is not None and samples is not None:
+            self._reporter.write(self.progress.rows, samples)
 
     @property
     def finished(self) -> bool:
@@ -397,13 +385,11 @@ class Trainer:
         minutes, progress = self.config.training.max_minutes, self.progress
         return bool(minutes and progress.step and progress.seconds >= 60 * minutes)
 
-    def _validate(
-        self, row: dict[str, Any], make_translator: Callable[[], SampleTranslator] | None
-    ) -> list[Pair]:
+    def _validate(self, row: dict[str, Any]) -> list[Pair]:
         """Adds validation metrics to a row, saves the weights and translates the samples."""
         began_at, progress = time.monotonic(), self.progress
         with self.average.in_place(self.model) if self.average else contextlib.nullcontext():
-            metrics, samples = self._score(make_translator)
+            metrics, samples = self._score()
             row |= {f"val_{name}": value for name, value in metrics.items()}
             self._save_weights(LAST_WEIGHTS)
             if progress.add_perplexity(metrics["perplexity"]):
@@ -412,17 +398,15 @@ class Trainer:
         progress.seconds += time.monotonic() - began_at
         return samples
 
-    def _score(
-        self, make_translator: Callable[[], SampleTranslator] | None
-    ) -> tuple[dict[str, float], list[Pair]]:
+    def _score(self) -> tuple[dict[str, float], list[Pair]]:
         """Returns the validation metrics of the present weights, and the translated samples."""
         metrics, samples = evaluate(self.training_model, self._validation_stream), []
         if not math.isfinite(metrics["loss"]):  # the last update broke the weights
             raise TrainingDivergedError(
                 f"The validation loss is {metrics['loss']} after step {self.progress.step}"
             )
-        if make_translator is not None and self.group.is_main:
-            translator = make_translator()
+        if self._make_translator is not None and self.group.is_main:
+            translator = self._make_translator()
             metrics |= score_translations(translator, self.corpus.validation)
             translations = translator.translate(self.samples)
             samples = list(zip(self.samples, translations, strict=True))
