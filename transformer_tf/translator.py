@@ -240,13 +240,10 @@ class Translator:
             max_length=max_length,
             split_sentences=split_sentences,
         )
-        said = [
-            [translation.text for translation in translations]
-            if n_best > 1
-            else translations[0].text
-            for translations in found
+        translations = [
+            [each.text for each in ranked] if n_best > 1 else ranked[0].text for ranked in found
         ]
-        return said[0] if one else said
+        return translations[0] if one else translations
 
     def search(
         self,

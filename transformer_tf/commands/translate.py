@@ -303,11 +303,11 @@ def attend_lines(translator: Translator, sentences: list[str]) -> list[Attention
     from transformer_tf.text.normalization import normalize_text
 
     attended: list[Attention | None] = []
-    for number, sentence in enumerate(sentences, 1):
+    for line, sentence in enumerate(sentences, 1):
         try:
             attended.append(translator.attend(sentence) if normalize_text(sentence) else None)
         except TransformerTFError as error:
-            raise TransformerTFError(f"Line {number}: {error}") from error
+            raise TransformerTFError(f"Line {line}: {error}") from error
     return attended
 
 
