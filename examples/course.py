@@ -281,6 +281,32 @@ def _order_restored(order, back):
     )
 
 
+def _attention_gradient(function):
+    rng = np.random.default_rng(0)
+    given = {"query": (3, 5), "key": (7, 5), "value": (7, 2)}
+    given = {name: rng.normal(size=shape) for name, shape in given.items()}
+    d_output = rng.normal(size=(3, 2))
+
+    def loss(query, key, value):
+        powers = np.exp(query @ key.T / np.sqrt(5))
+        return (powers / powers.sum(axis=-1, keepdims=True) @ value * d_output).sum()
+
+    found = _answered(function(*given.values(), d_output))
+    for (name, array), gradient in zip(given.items(), found, strict=True):
+        expected = np.zeros_like(array)
+        for place in np.ndindex(array.shape):
+            wiggle = np.zeros_like(array)
+            wiggle[place] = 1e-5
+            higher, lower = (loss(**{**given, name: array + sign * wiggle}) for sign in (1, -1))
+            expected[place] = (higher - lower) / 2e-5
+        hint = _same(
+            gradient, expected, f"It differs from what wiggling each number of `{name}` finds."
+        )
+        if hint:
+            return f"The gradient of `{name}`: {hint}"
+    return None
+
+
 # Notebook 2
 
 
@@ -393,6 +419,27 @@ def _gradient(function):
 
 def _sorted_accuracy(accuracy):
     return None if 0.9 < accuracy <= 1 else "It should learn more than nine in ten."
+
+
+def _batches(function):
+    rng, budget = np.random.default_rng(0), 512
+    source = 2 + rng.gamma(4, 2.5, 2000).astype(int)
+    target = np.maximum(2, (source * rng.normal(1.1, 0.2, 2000)).astype(int))
+    lengths = list(zip(source.tolist(), target.tolist(), strict=True))
+    batches = [list(batch) for batch in _answered(function(lengths, budget))]
+    if sorted(i for batch in batches for i in batch) != list(range(2000)):
+        return "Each pair should be in exactly one batch, by its number."
+    cells = 0
+    for batch in batches:
+        longest = source[batch].max(), target[batch].max()
+        if len(batch) * max(longest) > budget:
+            return f"{len(batch)} pairs, padded to {max(longest)} tokens, are more than {budget}."
+        cells += len(batch) * sum(longest)
+    padding = 1 - (source + target).sum() / cells
+    if padding > 0.2:
+        return f"{padding:.0%} is padding. Which sentences should share a batch?"
+    many = len(batches) > 1.4 * np.maximum(source, target).sum() / budget
+    return f"{len(batches)} batches are too many. Fill each one up." if many else None
 
 
 # Notebook 5
@@ -528,10 +575,10 @@ def _without_keras(function, model):
 
 CHECKS = {
     0: (_bag, _relu_gradient, _read_backward, _differentiates),
-    1: (_heads_one_by_one, _no_mask, _order_restored),
+    1: (_heads_one_by_one, _no_mask, _order_restored, _attention_gradient),
     2: (_turns, _distance, _further, _own_encoding),
     3: (_big_model, _does_nothing, _decoder_only),
-    4: (_merged_by_rank, _gradient, _sorted_accuracy),
+    4: (_merged_by_rank, _gradient, _sorted_accuracy, _batches),
     5: (_continued, _corpus_bleu, _min_p, _exact),
     6: (_without_source, _alone, _can_go, _replaced_by_mean),
     7: (_cross_attention, _grammar, _without_keras),

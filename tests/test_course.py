@@ -58,6 +58,35 @@ def softmax_minus_one(logits, answers):
     return p * (answers > 0)[:, None] / (answers > 0).sum()
 
 
+def attention_gradient(query, key, value, d_output, root=5**0.5):
+    powers = np.exp(query @ key.T / 5**0.5)
+    p = powers / powers.sum(axis=1)[:, None]
+    of_softmax = p[:, :, None] * (np.eye(len(key)) - p[:, None])  # (queries, keys, keys)
+    d_scores = np.einsum("qd,kd,qkj->qj", d_output, value, of_softmax) / root
+    return d_scores @ key, d_scores.T @ query, p.T @ d_output
+
+
+def batches_of(key, most=10_000, check=max):
+    """Returns a function that fills batches in the order of `key`, with at most `most` pairs."""
+
+    def make_batches(lengths, budget):
+        batches = [[]]
+        for i in sorted(range(len(lengths)), key=lambda i: key(lengths[i])):
+            longer = [*batches[-1], i]
+            cells = len(longer) * max(check(lengths[j]) for j in longer)
+            if cells > budget or len(longer) > most:
+                batches.append([i])
+            else:
+                batches[-1] = longer
+        return batches
+
+    return make_batches
+
+
+def by_target_and_source(pair):
+    return pair[::-1]
+
+
 def random_hands(length, d_model):
     speed = np.random.default_rng(0).uniform(0, np.pi, d_model // 2)
     angle = np.arange(length)[:, None] * speed
@@ -195,6 +224,8 @@ def doubled(ids):
         (7, 3, (doubled, doubled), (doubled, lambda ids: ids[..., None])),
         (1, 2, (NEXT_WORD, EVEN), (NEXT_WORD, NEXT_WORD)),
         (1, 3, ([2, 0, 1], [1, 2, 0]), ([2, 0, 1], [2, 0, 1])),
+        (1, 4, (attention_gradient,), (functools.partial(attention_gradient, root=1),)),
+        (1, 4, (attention_gradient,), (lambda *given: attention_gradient(*given)[::-1],)),
         (2, 1, (6.28, 60_600), (6.28, 10_000)),
         (2, 2, (angle_of_the_slowest_hand,), (lambda a, b: abs(a - b).sum(),)),
         (3, 1, (4, 2, 214.2e6), (4, 2, 328e6)),
@@ -202,6 +233,10 @@ def doubled(ids):
         (3, 1, (3.998, 2, 214.2e6), (4, 4, 214.2e6)),
         (4, 1, (in_order,), (lambda word, merges: ["▁", *word],)),
         (4, 2, (softmax_minus_one,), (lambda logits, answers: logits,)),
+        (4, 4, (batches_of(max),), (batches_of(hash),)),  # much padding
+        (4, 4, (batches_of(by_target_and_source),), (batches_of(max, most=1),)),
+        (4, 4, (batches_of(max),), (batches_of(max, check=min),)),  # too large
+        (4, 4, (batches_of(max),), (lambda *given: batches_of(max)(*given)[1:],)),
         (5, 1, ("Wo liegt der Bahnhof?",), ("Wo ist der Bahnhof?",)),
         (2, 4, (random_hands,), (lambda length, d_model: np.arange(length * d_model),)),
         (5, 2, (corpus_bleu,), (functools.partial(corpus_bleu, clipped=False),)),
