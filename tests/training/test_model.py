@@ -115,13 +115,23 @@ def test_dropout_and_smoothing_only_where_asked_for(batch):
     assert np.abs(kept - dropped).max() > 0.1
 
 
-def test_the_optimizer_is_that_of_the_paper():
-    model = compile_training_model(make_model(), TrainingConfig(clip_norm=0.7), 0.25)
+def test_the_optimizer_is_that_of_the_paper(monkeypatch):
+    compiled, compile_model = [], TrainingModel.compile
+
+    def keep(model, **options):
+        compiled.append(options)
+        compile_model(model, **options)
+
+    monkeypatch.setattr(TrainingModel, "compile", keep)
+    settings = TrainingConfig(clip_norm=0.7, label_smoothing=0.3)
+    model = compile_training_model(make_model(), settings, 0.25)
     config = model.optimizer.get_config()
     names = "learning_rate", "beta_1", "beta_2", "epsilon", "global_clipnorm"
     assert [config[name] for name in names] == [0.25, 0.9, 0.98, 1e-9, 0.7]
-    assert model.optimizer.built
-    assert model.jit_compile == (keras.backend.backend() != "tensorflow")
+    assert model.built and model.optimizer.built
+    assert model.label_smoothing == 0.3
+    # By default, Keras compiles with XLA on a GPU, for each shape again.
+    assert compiled[0]["jit_compile"] is (keras.backend.backend() != "tensorflow")
 
 
 def test_the_loss_is_scaled_in_half_precision_only():
