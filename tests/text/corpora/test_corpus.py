@@ -244,7 +244,7 @@ def test_too_few_different_sentences(tmp_path: Path) -> None:
         ({"corpus": "phrasebook", "target_language": "fr"}, "not en and fr"),
         ({"target_language": "xx"}, "'xx'"),
         ({"source_language": "../x", "target_language": "en"}, "'../x'"),
-        ({"target_language": "eng"}, "en and eng"),
+        ({"target_language": "eng"}, "en and en"),
         ({"source_language": "fr", "target_language": "de"}, "fr and de"),
         ({"corpus": "files", "files": (("nowhere.tsv",),)}, "nowhere.tsv"),
     ],
