@@ -47,6 +47,18 @@ def test_silencing_a_head_moves_nothing(fresh_page):
     page.wait_for_selector("#heads .silenced >> nth=7")
 
 
+def test_the_notice_covers_neither_the_used_control_nor_the_top_of_the_page(fresh_page):
+    page, notice = fresh_page, fresh_page.locator("#notice")
+    page.locator("#silence-head").evaluate("e => e.scrollIntoView({ block: 'end' })")
+    page.click("#silence-head")
+    notice.wait_for()
+    assert notice.bounding_box()["y"] == 0
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_selector("#notice:not(.above)")
+    assert notice.bounding_box()["y"] > 500
+    page.click("#link")
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 def test_what_follows_the_losses_stays_when_a_head_is_silenced(browser, shipped_site, width):
     page = browser.new_page(viewport={"width": width, "height": 844})

@@ -3,7 +3,7 @@ import { shorten } from "../../../attention_maps/browser/heat_map.js";
 import { decimal, localize } from "../../../attention_maps/browser/texts.js";
 import { writeWord } from "../../../attention_maps/browser/tokens.js";
 
-const [HEIGHT, LEFT, TOP] = [30, 66, 20]; // of a row, and the margins
+const [HEIGHT, LEFT, TOP] = [30, 76, 20]; // of a row, and the margins
 const [NARROWEST, WIDEST] = [88, 100]; // pixels of a column
 const FEWEST = 2; // columns of a line
 const EDGE = 6; // where the first column of a line begins

@@ -108,14 +108,13 @@ export function showNotice(session) {
     : [` ${localize("Now:")} `, ...markNew(result.text, unchanged.text),
       ` ${localize("Without the changes: “{text}”", { text: unchanged.text })}`];
   const notice = byId("notice");
-  const appears = notice.hidden && parts.length > 0;
   notice.hidden = !parts.length;
   const told = parts.join(", ");
   fill(byId("notice-text"), `${told.charAt(0).toUpperCase()}${told.slice(1)}.`, ...before);
-  if (!appears) return;
-  // Not over the control that was used, which may be used again.
+  // Not over the control that was used, which may be used again; nor over the top of the page.
   const { bottom } = document.activeElement.getBoundingClientRect();
   notice.classList.toggle("above", bottom > innerHeight - notice.offsetHeight);
+  addEventListener("scroll", () => notice.classList.remove("above"), { once: true });
 }
 
 /**
