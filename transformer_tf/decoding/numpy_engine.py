@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transformer_tf.config.schema import DecodingConfig
 from transformer_tf.decoding.batched import BatchedEngine
-from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis, TokenIds
+from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis
 from transformer_tf.decoding.numpy_search import Beam, Greedy
 from transformer_tf.numpy_transformer import NumpyTransformer, position_table
 from transformer_tf.text.batching.batches import pad
@@ -21,6 +21,36 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 MIN_BATCH_SIZE = 8  # smaller batches are not worth a thread of their own
+
+
+class _OneBlasThread(contextlib.ContextDecorator):
+    """Limits BLAS to one thread while any thread of the process is in a decorated method."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._searches = 0
+
+    @functools.cached_property
+    def _libraries(self) -> ThreadpoolController:
+        """The libraries that multiply matrices; NumPy's is loaded, so once is enough."""
+        from threadpoolctl import ThreadpoolController  # only when there is something to translate
+
+        return ThreadpoolController()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._searches:
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+            self._searches += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._searches -= 1
+            if not self._searches:
+                self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 class NumpyEngine(BatchedEngine):
@@ -56,22 +86,8 @@ class NumpyEngine(BatchedEngine):
         self.end_id = end_id
         self.copies = copies or {}
 
-    def search(
-        self,
-        sources: TokenIds,
-        options: DecodingConfig,
-        prefixes: TokenIds | None = None,
-        progress: Callable[[int], object] | None = None,
-        n_best: int = 1,
-    ) -> list[list[Hypothesis]]:
-        """Translates sentences: see `Engine.search`."""
-        with _one_blas_thread:
-            return super().search(sources, options, prefixes, progress, n_best)
-
-    def attend(self, sources: TokenIds, target_inputs: TokenIds) -> list[dict[str, np.ndarray]]:
-        """Returns the attention scores of given translations: see `Engine.attend`."""
-        with _one_blas_thread:
-            return super().attend(sources, target_inputs)
+    search = _one_blas_thread(BatchedEngine.search)
+    attend = _one_blas_thread(BatchedEngine.attend)
 
     def _batch_size(self, count):
         return min(BATCH_SIZE, max(MIN_BATCH_SIZE, -(-count // self.workers)))
@@ -135,33 +151,3 @@ class NumpyEngine(BatchedEngine):
                 search.keep(kept)
                 unfinished = unfinished[kept]
         return found
-
-
-class _OneBlasThread:
-    """Limits BLAS to one thread while any thread of the process searches."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._searches = 0
-
-    @functools.cached_property
-    def _libraries(self) -> ThreadpoolController:
-        """The libraries that multiply matrices; NumPy's is loaded, so once is enough."""
-        from threadpoolctl import ThreadpoolController  # only when there is something to translate
-
-        return ThreadpoolController()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._searches:
-                self._limit = self._libraries.limit(limits=1, user_api="blas")
-            self._searches += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._searches -= 1
-            if not self._searches:
-                self._limit.restore_original_limits()
-
-
-_one_blas_thread = _OneBlasThread()
