@@ -112,8 +112,12 @@ export class ArcsView {
       element("span", { class: "later" }, label.slice(said.length)));
   }
 
-  /** Makes columns of the sentences if the screen is narrow and one of them takes two lines. */
-  get isUpright() {
+  /**
+   * Makes columns of the sentences if the screen is narrow and one of them takes two lines.
+   *
+   * @returns {boolean} Whether they are columns.
+   */
+  layOut() {
     const { classList, clientWidth } = byId("arcs");
     classList.remove("upright");
     const wraps = ({ firstElementChild: first, lastElementChild: last }) => last?.offsetTop > first?.offsetTop;
@@ -124,7 +128,7 @@ export class ArcsView {
   /** Draws the arcs where the words are now. */
   drawArcs() {
     const svg = byId("arc-lines");
-    const { isUpright } = this;
+    const isUpright = this.layOut();
     // Where the arcs of a word begin, and where its shares are; even while it moves.
     const [sources, targets] = ["source", "target"].map((side) =>
       Array.from(byId(`arc-${side}`).children, (word) => {
