@@ -43,6 +43,7 @@ def hostile_texts(count, seed=0):
     return texts
 
 
+@pytest.mark.filterwarnings("ignore:KerasEngine lost, repeated or invented a value")
 @pytest.mark.parametrize("name", ["tiny", pytest.param("en-de", marks=pytest.mark.slow)])
 def test_hostile_texts_have_equal_answers(checkpoint, name):
     place = checkpoint if name == "tiny" else name
