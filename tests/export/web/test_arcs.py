@@ -163,17 +163,13 @@ def test_on_a_phone_the_sentences_are_columns_and_no_line_crosses_a_word(
 
 def test_sentences_are_columns_only_where_they_do_not_fit_on_a_line(fresh_page):
     page = fresh_page
-
-    def is_upright():
-        page.wait_for_timeout(200)
-        return page.locator("#arcs.upright").count() == 1
-
-    assert not is_upright()
+    columns, lines = "#arcs.upright", "#arcs:not(.upright)"
+    page.wait_for_selector(lines)
     page.set_viewport_size({"width": 390, "height": 768})
-    assert is_upright()
+    page.wait_for_selector(columns)
     type_text(page, "Good morning!")
-    assert not is_upright()
+    page.wait_for_selector(lines)
     type_text(page, FIRST)
-    assert is_upright()
+    page.wait_for_selector(columns)
     page.set_viewport_size({"width": 1366, "height": 768})
-    assert not is_upright()
+    page.wait_for_selector(lines)

@@ -51,7 +51,7 @@ def test_the_notice_covers_neither_the_used_control_nor_the_top_of_the_page(fres
     page, notice = fresh_page, fresh_page.locator("#notice")
     page.locator("#silence-head").evaluate("e => e.scrollIntoView({ block: 'end' })")
     page.click("#silence-head")
-    notice.wait_for()
+    page.wait_for_selector("#notice.above")
     assert notice.bounding_box()["y"] == 0
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_selector("#notice:not(.above)")

@@ -112,8 +112,8 @@ export function showNotice(session) {
   const told = parts.join(", ");
   fill(byId("notice-text"), `${told.charAt(0).toUpperCase()}${told.slice(1)}.`, ...before);
   // Not over the control that was used, which may be used again; nor over the top of the page.
-  const { bottom } = document.activeElement.getBoundingClientRect();
-  notice.classList.toggle("above", bottom > innerHeight - notice.offsetHeight);
+  const { top, bottom } = document.activeElement.getBoundingClientRect();
+  notice.classList.toggle("above", top < innerHeight && bottom > innerHeight - notice.offsetHeight);
   addEventListener("scroll", () => notice.classList.remove("above"), { once: true });
 }
 
