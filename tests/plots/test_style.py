@@ -2,13 +2,13 @@
 
 import os
 import re
-from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from transformer_tf.attention_maps.page import BROWSER_FILES
 from transformer_tf.plots import style
 from transformer_tf.plots.style import (
     drawable,
@@ -16,7 +16,6 @@ from transformer_tf.plots.style import (
     new_figure,
     save_figure,
 )
-from transformer_tf.utils import bundle
 
 
 def oklab(color):
@@ -37,7 +36,7 @@ def oklab(color):
 
 
 def test_pictures_and_pages_have_one_palette():
-    css = Path(bundle.__file__).with_name("browser").joinpath("page.css").read_text()
+    css = (BROWSER_FILES / "page.css").read_text()
     colors = dict(re.findall(r"--(\w+): (#\w{6});", css[: css.index("}")]))  # the light theme
     assert tuple(colors[name] for name in ("text", "muted", "line")) == (
         style.INK,
