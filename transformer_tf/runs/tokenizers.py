@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import chain
 from pathlib import Path
 
@@ -49,6 +50,8 @@ def make_tokenizers(
     else:
         source, target = _new_tokenizers(settings, data, corpus, folder)
     if data.placeholders:
+        if target is source:
+            target = copy.copy(source)  # only the source needs known words
         before, now = source.known_words, learn_known_words(corpus.train, data.source_language)
         # The known words of the checkpoint to start from stay known.
         source.known_words = now if before is None else before | (now or frozenset())
