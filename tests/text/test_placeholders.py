@@ -275,6 +275,11 @@ def test_rare_characters_of_the_vocabulary_are_copied(text, read):
     assert masked(("en", "de"), text, alphabet=ALPHABET | frozenset(text))[0] == read
 
 
+def test_letters_that_german_does_not_have_are_rare_in_it():
+    text = "Ein Café in São Paulo"
+    assert masked(("de", "en"), text, alphabet=frozenset(text))[0] == "Ein Café in <1> Paulo"
+
+
 @pytest.mark.parametrize(
     ("languages", "text", "read"),
     [
