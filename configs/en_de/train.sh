@@ -20,4 +20,4 @@ for stage in 1 2 3; do
         python scripts/train.py --config configs/en_de/stage_$stage.yaml --name en-de-$stage
     fi
 done
-python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de-3 --output runs/en-de
+python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de-3 --output runs/en-de-8bit

@@ -16,4 +16,4 @@ if [ -d runs/en-es-1 ]; then
 else
     python scripts/train.py --config $config --name en-es-1 training.start_from=runs/en-es-start
 fi
-python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es-1 --output runs/en-es
+python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es-1 --output runs/en-es-8bit
