@@ -93,6 +93,7 @@ def shipped_page(browser, shipped_site):
 @pytest.fixture
 def fresh_page(shipped_page):
     """The page as it opens, with the first example."""
+    shipped_page.evaluate("location.hash = ''")  # what a test before wrote into the address
     shipped_page.reload()
     ready(shipped_page)
     return shipped_page
