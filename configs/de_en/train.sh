@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
-# Trains checkpoints/de-en from its version 3, which is in the history of the repository (a shallow clone lacks it):
-# bash configs/de_en/train.sh. configs/en_de/train.sh says what it needs.
+# Trains checkpoints/de-en: bash configs/de_en/train.sh. It starts from the third stage of
+# configs/en_de/train.sh, which also says what it needs: from your own in runs/en-de-3, else from
+# checkpoints/en-de.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/de-en
-start=runs/de-en-version-3
+start=runs/en-de-3
+[ -d $start ] || start=checkpoints/en-de
 config=configs/de_en/stage_1.yaml
 
 [ -f $data/tatoeba.tsv ] || python -m tools.corpora de-en $data
-if [ ! -d $start ]; then
-    mkdir -p $start
-    git archive 7eae71f checkpoints/de-en | tar -x --strip-components=2 -C $start
-fi
 [ -d runs/de-en-start ] || python -m tools.new_vocabulary $start $config runs/de-en-start
 if [ -d runs/de-en-1 ]; then
     python scripts/train.py --resume runs/de-en-1

@@ -175,6 +175,15 @@ def test_a_failed_start_leaves_no_folder(data, tmp_path, overrides, error, messa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_impossible_schedule_is_an_error_before_the_data_are_read(tmp_path):
+    options = ["training.max_steps=100", "training.warmup_steps=10", "training.cooldown_steps=0.45"]
+    files = ["data.corpus=files", f"data.files={tmp_path}/missing.tsv"]
+    config = configure(*files, *options)
+    with pytest.raises(ConfigError, match="training.warmup_steps=10 and training.cooldown"):
+        Trainer(config, tmp_path / "run").prepare()
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_run_that_fails_in_its_first_step_leaves_no_folder(data, tmp_path, monkeypatch):
     trainer = Trainer(configure(), tmp_path / "run").prepare()
     assert (tmp_path / "run").is_dir()

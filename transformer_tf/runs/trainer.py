@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import math
 import shlex
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -130,9 +131,12 @@ class Trainer:
             DataError: If the corpus is not available, or is not the one the run began with.
             CheckpointError: If the state to resume from is damaged.
         """
-        if self.group.size > 1 and self.config.training.max_minutes:
+        training = self.config.training
+        if self.group.size > 1 and training.max_minutes:
             # The processes could stop after different steps.
             raise ConfigError("training.max_minutes needs one process; use training.max_steps")
+        if training.max_steps and not self.resume:  # an error before the data are read
+            check_schedule(training, plan_run(training, sys.maxsize))
         if self.group.is_main:
             self._lock = FolderLock(self.folder, self.resume)
         with self._leaving_no_failed_start():
