@@ -9,7 +9,7 @@ start=runs/en-de-3
 [ -d $start ] || start=checkpoints/en-de
 config=configs/de_en/stage_1.yaml
 
-[ -f $data/tatoeba.tsv ] || python -m tools.corpora de-en $data
+[ -f $data/untranslated.txt ] || python -m tools.corpora de-en $data
 [ -d runs/de-en-start ] || python -m tools.new_vocabulary $start $config runs/de-en-start
 if [ -d runs/de-en-1 ]; then
     python scripts/train.py --resume runs/de-en-1

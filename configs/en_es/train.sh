@@ -9,7 +9,7 @@ start=runs/en-de-3
 [ -d $start ] || start=checkpoints/en-de
 config=configs/en_es/stage_1.yaml
 
-[ -f $data/tatoeba.tsv ] || python -m tools.corpora en-es $data
+[ -f $data/augmented.tsv ] || python -m tools.corpora en-es $data
 [ -d runs/en-es-start ] || python -m tools.new_vocabulary $start $config runs/en-es-start
 if [ -d runs/en-es-1 ]; then
     python scripts/train.py --resume runs/en-es-1
