@@ -111,6 +111,8 @@ def test_the_command_writes_all_files(tmp_path, monkeypatch):
     assert len(lines) == 4
     assert all("Spülmaschine" in line for line in lines)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "phrases.tsv",
+        "phrases_spanish.tsv",
         "expressions.tsv",
         "written.tsv",
         "written_spanish.tsv",

@@ -170,6 +170,13 @@ def prepare(
         written_pairs({"de": "written", "es": "written_spanish"}[language])
     )
     normal = [pair for pairs in train.values() for pair in pairs]
+    phrases = written_pairs({"de": "phrases", "es": "phrases_spanish"}[language])
+    # Without capitals, too, on the side that is read.
+    small = [
+        (english, german.lower()) if swap else (english.lower(), german)
+        for english, german in phrases
+    ]
+    train["phrases"] = known.new([*phrases, *small])
     if language == "de":
         dictionary = list(clean_pairs(data / "extra/en-de/wiktionary_words.tsv.gz"))
         english, german = (

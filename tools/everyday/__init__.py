@@ -1,9 +1,10 @@
 """Pairs that Tatoeba lacks, for training the translators in `checkpoints`.
 
-Five files were written for this project. `expressions.tsv` has greetings, wishes, idioms, requests
-and errands. `sentences.tsv` has sentences of daily life, and `careless.tsv` further ones with
-typing mistakes in the English. `spanish.tsv` has Spanish instead of German. `written.tsv` has
-sentences of news, encyclopedias, instructions and letters in all three languages.
+Six files were written for this project. `phrases.tsv` has what people type first, most of it
+without a full stop: greetings, wishes and single words. `expressions.tsv` has idioms, requests and
+errands. `sentences.tsv` has sentences of daily life, and `careless.tsv` further ones with typing
+mistakes in the English. `spanish.tsv` has Spanish instead of German. `written.tsv` has sentences of
+news, encyclopedias, instructions and letters. It and `phrases.tsv` have all three languages.
 
 `value_pairs` makes pairs with values: clock times and numbers in words, dates, prices, years and
 names, often several in one sentence. No sentence of `examples/challenge.tsv` is among all these.
@@ -30,7 +31,10 @@ from tools.everyday.templates import (
 
 __all__ = ["WRITTEN_FILES", "number_in_words", "value_pairs", "written_pairs"]
 
-WRITTEN_FILES = ("expressions", "sentences", "careless", "spanish", "written", "written_spanish")
+WRITTEN_FILES = (
+    *("phrases", "expressions", "sentences", "careless", "written"),
+    *("phrases_spanish", "spanish", "written_spanish"),
+)
 
 Pair = tuple[str, str]
 
@@ -38,8 +42,8 @@ _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnprstvwz"
 
 
 def written_pairs(name: str) -> list[Pair]:
-    """Returns the pairs of a file of `WRITTEN_FILES`; `written.tsv` has two of them."""
-    file, column = ("written", 2) if name == "written_spanish" else (name, 1)
+    """Returns the pairs of a name of `WRITTEN_FILES`; `_spanish` is the third column of a file."""
+    file, column = name.removesuffix("_spanish"), 2 if name.endswith("_spanish") else 1
     lines = (Path(__file__).parent / f"{file}.tsv").read_text(encoding="utf-8").splitlines()
     return [(line.split("\t")[0], line.split("\t")[column]) for line in lines]
 
