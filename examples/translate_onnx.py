@@ -33,6 +33,9 @@ class Translator:
         tokenizers = folder / "tokenizers"
         self.source = sentencepiece.SentencePieceProcessor(str(tokenizers / "source.model"))
         self.target = sentencepiece.SentencePieceProcessor(str(tokenizers / "target.model"))
+        pieces = (self.target.id_to_piece(index) for index in range(len(self.target)))
+        # Private-use characters are placeholders for values, which this example has not.
+        self.placeholders = [i for i, piece in enumerate(pieces) if "\ue000" <= piece <= "\ue00f"]
 
     def translate(self, texts):
         """The likeliest tokens, one after the other, until every sentence has ended."""
@@ -63,6 +66,7 @@ class Translator:
                     "source": source,
                 },
             )
+            logits[:, self.placeholders] = -np.inf
             token = logits.argmax(1).astype("int32")[:, None]
             ended |= token[:, 0] == settings["end_id"]
             said.append(np.where(ended, settings["end_id"], token[:, 0]))
@@ -88,7 +92,8 @@ class Translator:
         settings = self.settings
         left_out = settings["pad_id"], settings["start_id"], settings["end_id"]
         ids = [index for index in ids if index not in left_out]
-        return self.target.decode([0 if index == settings["unk_id"] else index for index in ids])
+        text = self.target.decode([0 if index == settings["unk_id"] else index for index in ids])
+        return " ".join(text.split())
 
 
 if __name__ == "__main__":

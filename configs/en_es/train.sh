@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trains the next English-Spanish translator: bash configs/en_es/train.sh. It starts from the third stage
+# Trains checkpoints/en-es: bash configs/en_es/train.sh. It starts from the third stage
 # of configs/en_de/train.sh, which also says what it needs: from your own in runs/en-de-3, else from
-# checkpoints/en-de.
+# checkpoints/en-de, which is the fourth.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-es

@@ -116,6 +116,8 @@ def test_the_command_writes_all_files(tmp_path, monkeypatch):
         "expressions.tsv",
         "written.tsv",
         "written_spanish.tsv",
+        "vocabulary.tsv",
+        "vocabulary_spanish.tsv",
         "sentences.tsv",
         "careless.tsv",
         "spanish.tsv",

@@ -166,11 +166,11 @@ def prepare(
     for name, files in WRITTEN[language].items():
         train[name] = known.new(pair for file in files.split() for pair in by_file[file])
     train["sentences"] = known.new(daily)
-    train["written"] = known.new(
-        written_pairs({"de": "written", "es": "written_spanish"}[language])
-    )
+    suffix = {"de": "", "es": "_spanish"}[language]
+    for name in ("written", "vocabulary"):
+        train[name] = known.new(written_pairs(name + suffix))
     normal = [pair for pairs in train.values() for pair in pairs]
-    phrases = written_pairs({"de": "phrases", "es": "phrases_spanish"}[language])
+    phrases = written_pairs("phrases" + suffix)
     # Without capitals, too, on the side that is read.
     small = [
         (english, german.lower()) if swap else (english.lower(), german)
