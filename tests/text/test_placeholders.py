@@ -391,6 +391,9 @@ def test_names_have_placeholders_only_if_rare_capitalized_words_are_copied():
     english += [("I saw Rome.", "Ich sah Rome."), ("I saw Rome.", "Ich sah Rom.")]  # not always
     english += [("I saw Lima.", "Ich sah Lima.")] * 3  # not rare
     assert learn_known_words(english, "en") == {"i", "saw", "fiji", "rome", "lima"}
+    # One in lower case is a name, too, but not a word in lower case on both sides.
+    typed = [*english, ("i saw oslo in a hotel.", "Ich sah Oslo in einem hotel.")]
+    assert {"oslo", "hotel"} & learn_known_words(typed, "en") == {"hotel"}
     # Two of five are copied: 40 %.
     assert (
         learn_known_words([*english[:3], ("I saw Nice.", ""), ("I saw Pisa.", "")], "en")

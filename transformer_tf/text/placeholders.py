@@ -525,10 +525,13 @@ def learn_known_words(pairs: Sequence[Pair], language: str) -> frozenset[str] | 
     changed: set[str] = set()
     for source, target in pairs:
         rare = [match for match in _WORD.finditer(source) if counts[match[0].lower()] < MIN_COUNT]
+        names = {word.lower() for word in _WORD.findall(target) if _is_name(word)} if rare else ()
         for match in rare:
-            if _is_name(match[0]) and not _starts_sentence(source, match.start()):
-                same = match[0] in _WORD.findall(target)
-                (copied if same else changed).add(match[0].lower())
+            word = match[0].lower()
+            if word in names:  # a name even if the source has it in lower case
+                copied.add(word)
+            elif _is_name(match[0]) and not _starts_sentence(source, match.start()):
+                changed.add(word)
     copied -= changed
     known = frozenset(counts) - copied
     rare_names = [
