@@ -118,6 +118,8 @@ def test_the_command_writes_all_files(tmp_path, monkeypatch):
         "written_spanish.tsv",
         "vocabulary.tsv",
         "vocabulary_spanish.tsv",
+        "idioms.tsv",
+        "idioms_spanish.tsv",
         "sentences.tsv",
         "careless.tsv",
         "spanish.tsv",

@@ -167,7 +167,7 @@ def prepare(
         train[name] = known.new(pair for file in files.split() for pair in by_file[file])
     train["sentences"] = known.new(daily)
     suffix = {"de": "", "es": "_spanish"}[language]
-    for name in ("written", "vocabulary"):
+    for name in ("written", "vocabulary", "idioms"):
         train[name] = known.new(written_pairs(name + suffix))
     normal = [pair for pairs in train.values() for pair in pairs]
     phrases = written_pairs("phrases" + suffix)

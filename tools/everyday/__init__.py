@@ -1,11 +1,12 @@
 """Pairs that Tatoeba lacks, for training the translators in `checkpoints`.
 
-Seven files were written for this project. `phrases.tsv` has what people type first, most of it
+Eight files were written for this project. `phrases.tsv` has what people type first, most of it
 without a full stop: greetings, wishes and single words. `expressions.tsv` has idioms, requests and
 errands. `sentences.tsv` has sentences of daily life, and `careless.tsv` further ones with typing
 mistakes in the English. `spanish.tsv` has Spanish instead of German. `written.tsv` has sentences of
 news, encyclopedias, instructions and letters, `vocabulary.tsv` sentences around English words that
-hardly any training pair has. These two and `phrases.tsv` have all three languages.
+hardly any training pair has, `idioms.tsv` sentences that cannot be translated word for word. These
+three and `phrases.tsv` have all three languages.
 
 `value_pairs` makes pairs with values: clock times and numbers in words, dates, prices, years and
 names, often several in one sentence. No sentence of `examples/challenge.tsv` is among all these.
@@ -33,8 +34,8 @@ from tools.everyday.templates import (
 __all__ = ["WRITTEN_FILES", "number_in_words", "value_pairs", "written_pairs"]
 
 WRITTEN_FILES = (
-    *("phrases", "expressions", "sentences", "careless", "written", "vocabulary"),
-    *("phrases_spanish", "spanish", "written_spanish", "vocabulary_spanish"),
+    *("phrases", "expressions", "sentences", "careless", "written", "vocabulary", "idioms"),
+    *("phrases_spanish", "spanish", "written_spanish", "vocabulary_spanish", "idioms_spanish"),
 )
 
 Pair = tuple[str, str]
