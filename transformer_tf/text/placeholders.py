@@ -521,6 +521,7 @@ def learn_known_words(pairs: Sequence[Pair], language: str) -> frozenset[str] | 
         the pairs copy less than 40 % of the rare capitalized words: then these are not names.
     """
     counts = Counter(word.lower() for source, _ in pairs for word in _WORD.findall(source))
+    capitalized: set[str] = set()
     copied: set[str] = set()
     changed: set[str] = set()
     for source, target in pairs:
@@ -528,15 +529,16 @@ def learn_known_words(pairs: Sequence[Pair], language: str) -> frozenset[str] | 
         names = {word.lower() for word in _WORD.findall(target) if _is_name(word)} if rare else ()
         for match in rare:
             word = match[0].lower()
+            inside = _is_name(match[0]) and not _starts_sentence(source, match.start())
+            if inside:
+                capitalized.add(word)
             if word in names:  # a name even if the source has it in lower case
                 copied.add(word)
-            elif _is_name(match[0]) and not _starts_sentence(source, match.start()):
+            elif inside:
                 changed.add(word)
     copied -= changed
     known = frozenset(counts) - copied
-    rare_names = [
-        each for each in copied | changed if not Convention.of(language).is_noun(each, known)
-    ]
+    rare_names = [each for each in capitalized if not Convention.of(language).is_noun(each, known)]
     if len(copied.intersection(rare_names)) < MIN_COPIED * len(rare_names):
         return None
     return known
