@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Trains checkpoints/en-es: bash configs/en_es/train.sh. It starts from the third stage
-# of configs/en_de/train.sh, which also says what it needs: from your own in runs/en-de-3, else from
-# checkpoints/en-de, which is the fourth.
+# Trains checkpoints/en-es: bash configs/en_es/train.sh. It starts from the fourth stage
+# of configs/en_de/train.sh, which also says what it needs: from your own in runs/en-de-4, else from
+# checkpoints/en-de.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-es
-start=runs/en-de-3
+start=runs/en-de-4
 [ -d $start ] || start=checkpoints/en-de
 config=configs/en_es/stage_1.yaml
 
