@@ -174,6 +174,30 @@ def test_the_page_says_why_the_likeliest_piece_is_not_said(fresh_page, found):
     page.wait_for_selector("#next-reason:has-text('You chose “')")
 
 
+def test_an_answer_that_comes_late_is_not_shown_at_another_position(fresh_page):
+    page = fresh_page
+    page.click("#way-odds")
+    page.wait_for_selector("#next-tokens button")
+    shown = page.evaluate(
+        """async () => {
+          const shown = [];
+          const title = document.querySelector("#next-title");
+          const likeliest = () => document.querySelector("#next-tokens .bar-label").textContent;
+          const observer = new MutationObserver(
+            () => shown.push([title.textContent, likeliest()]));
+          observer.observe(title, { childList: true });
+          const chips = document.querySelectorAll("#target-tokens .chip");
+          chips[5].click();
+          for (let i = 0; i < 9; i++) await null;  // the page asks, and no answer can come yet
+          chips[0].click();
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          observer.disconnect();
+          return shown;
+        }"""
+    )
+    assert {tuple(each) for each in shown} == {("Piece 1, at the beginning", "Mein")}
+
+
 def test_another_word_is_chosen_where_it_stands(fresh_page, engine, found):
     page = fresh_page
     page.click("#arc-target .chip >> nth=3")

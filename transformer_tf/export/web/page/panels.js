@@ -15,7 +15,7 @@ import { Session } from "./session.js";
 import { showProblem } from "./status.js";
 import { showVectors } from "./vector_view.js";
 
-/** Thrown when an answer arrives for a translation that is no longer shown. */
+/** Thrown when an answer arrives for a translation or a position that is no longer shown. */
 class Outdated extends Error {}
 
 /** Draws the open parts of the page from the session and the answers of the engine. */
@@ -85,8 +85,10 @@ export class Panels {
 
   async drawOdds() {
     const { session } = this;
+    const { position } = session;
     const { temperature } = readSliders();
-    const odds = await this.ask("odds", { position: session.position, temperature });
+    const odds = await this.ask("odds", { position, temperature });
+    if (position !== session.position) throw new Outdated();
     showOdds(odds, session, temperature, (id) => {
       session.force(id);
       this.refresh();
