@@ -517,8 +517,9 @@ def learn_known_words(pairs: Sequence[Pair], language: str) -> frozenset[str] | 
         language: Code of the source language. In some, nouns are capitalized and do not count.
 
     Returns:
-        The words, in lower case, without the rare capitalized words that their pairs copy. None if
-        the pairs copy less than 40 % of the rare capitalized words: then these are not names.
+        The words, in lower case, without the rare names: those that a pair copies, or has with a
+        capital on the target side only, and no pair changes. None if the pairs copy less than 40 %
+        of the rare capitalized words: then these are not names.
     """
     counts = Counter(word.lower() for source, _ in pairs for word in _WORD.findall(source))
     capitalized: set[str] = set()
@@ -526,16 +527,15 @@ def learn_known_words(pairs: Sequence[Pair], language: str) -> frozenset[str] | 
     changed: set[str] = set()
     for source, target in pairs:
         rare = [match for match in _WORD.finditer(source) if counts[match[0].lower()] < MIN_COUNT]
-        names = {word.lower() for word in _WORD.findall(target) if _is_name(word)} if rare else ()
+        words = _WORD.findall(target) if rare else []
+        names = {word.lower() for word in words if _is_name(word)}
         for match in rare:
             word = match[0].lower()
-            inside = _is_name(match[0]) and not _starts_sentence(source, match.start())
-            if inside:
+            if _is_name(match[0]) and not _starts_sentence(source, match.start()):
                 capitalized.add(word)
-            if word in names:  # a name even if the source has it in lower case
+                (copied if match[0] in words else changed).add(word)
+            elif word in names:  # in lower case, or at the beginning
                 copied.add(word)
-            elif inside:
-                changed.add(word)
     copied -= changed
     known = frozenset(counts) - copied
     rare_names = [each for each in capitalized if not Convention.of(language).is_noun(each, known)]
