@@ -192,6 +192,8 @@ def prepare(
             "words": known.new(word_pairs(rare, find_genders(german))),
             "wiktionary": known.new(dictionary),
         }
+    if swap:  # the mistakes in them are in English, here the target
+        del train["careless"], train["misspelt"]
     # Variants change the source, so they are made from pairs in the order of the translator.
     variants = augment(turned(normal) if swap else normal, share=0.5, seed=0)
     train["augmented"] = known.new(turned(variants) if swap else variants)
