@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains checkpoints/de-en: bash configs/de_en/train.sh. It starts from the third stage of
 # configs/en_de/train.sh, which also says what it needs: from your own in runs/en-de-3, else from
-# checkpoints/en-de, which is the fourth.
+# checkpoints/en-de, which is trained further.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/de-en

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains checkpoints/en-es: bash configs/en_es/train.sh. It starts from the fourth stage
 # of configs/en_de/train.sh, which also says what it needs: from your own in runs/en-de-4, else from
-# checkpoints/en-de, which has its weights in 8 bits.
+# checkpoints/en-de, which is trained further.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-es
