@@ -74,6 +74,9 @@ ENGLISH = [
     ("₹1, 1 mi", "<1> euros, <2> kilometers", ["1 Rupie", "1 Meile"], None),
     ("$1.001k", "<1> euros", ["1.001 Dollar"], None),
     ("$1,500k", "<1> euros", ["1.500.000 Dollar"], None),
+    ("$200-300k", "<1> euros", ["200.000-300.000 Dollar"], ["200.000-300.000 dólares"]),
+    ("5-10 thousand euros", "<1> euros", ["5.000-10.000 Euro"], ["5.000-10.000 euros"]),
+    ("2.5 thousand or -5 k", "<1> or <2>", ["2.500", "-5.000"], ["2.500", "-5.000"]),
     ("¥3.5 million", "<1> euros", ["3,5 Millionen Yen"], ["3,5 millones de yenes"]),
     ("$1,200/month", "<1> euros per month", ["1.200 Dollar"], ["1.200 dólares"]),
     ("3 billion people", "<1> million people", ["3 Milliarden"], ["3 mil millones"]),
@@ -150,6 +153,11 @@ def test_a_language_without_a_table_has_the_common_kinds():
     read, values = masked(("en", "fr"), text)
     assert read == "On March <1> at 7 pm, <2> paid <3> euros for 30% of 1,200."
     assert values == ["14", "Mr. Li", "12,50 $"]
+
+
+def test_a_value_for_which_the_target_language_has_no_word_stays():
+    read, values = masked(("en", "fr"), "8 billion, 5 thousand, $3 million, $20")
+    assert (read, values) == ("8 billion, <1>, $3 million, <2> euros", ["5.000", "20 $"])
 
 
 @pytest.mark.parametrize(

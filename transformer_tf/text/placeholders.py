@@ -81,6 +81,7 @@ _NUMBERS = {
 _BEFORE = r"(?<![\w])(?<![0-9][.,:/])"
 _AFTER = r"(?:(?<![\w])|(?![\w]))(?![.,:/][0-9])"
 _SINGLE = re.compile(r"1(?:[.,]0+)?")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,10 +193,20 @@ class Convention:
                 fields[name] = str(int(text))
         if "cents" in fields:
             fields["amount"] += f".{fields.pop('cents')}"
-        if fields.get("scale") == "thousand" and "amount" in fields:
-            fields["amount"] = f"{round(float(fields['amount'].replace(',', '')) * 1000):,}"
+        if fields.get("scale") == "thousand":
+            name = "amount" if "amount" in fields else "number"
+            fields[name] = _NUMBER.sub(_thousand_times, fields[name])
             del fields["scale"]
         return {**(_clock(fields) if "hour" in fields else fields), "text": match[0]}
+
+    def can_write(self, found: Found) -> bool:
+        """Returns whether this language has a form for a value, and a word for all it means."""
+        template, written = self.table["write"].get(found.kind), self.table["written"]
+        return template is not None and all(
+            meaning in written[name]
+            for name, meaning in found.fields.items()
+            if name in written and f"{{{name}}}" in template
+        )
 
     def write(self, kind: str, fields: Mapping[str, str]) -> str:
         """Writes a value as this language does."""
@@ -325,9 +336,9 @@ class Placeholders:
             found += self._names(text, self.known_words)
         if self.alphabet is not None:
             found += self._unknown(text, self.alphabet)
-        written, carriers = self.target.table["write"], self.source.table["carriers"]
+        carriers = self.source.table["carriers"]
         return _apart(
-            [f for f in found if f.kind in written or "{}" not in carriers.get(f.kind, "{}")]
+            f for f in found if self.target.can_write(f) or "{}" not in carriers.get(f.kind, "{}")
         )
 
     def _value(self, found: Found) -> Value:
@@ -600,6 +611,10 @@ def _apart(found: Iterable[Found]) -> list[Found]:
         if not kept or kept[-1].end <= each.begin:
             kept.append(each)
     return kept
+
+
+def _thousand_times(number: re.Match[str]) -> str:
+    return f"{round(float(number[0].replace(',', '')) * 1000):,}"
 
 
 def _is_free(match: tuple[int, int, str], taken: Iterable[tuple[int, int, str]]) -> bool:

@@ -169,6 +169,7 @@ def test_placeholders(start_engine, tmp_path):
     texts = [
         *("I see 39 red houses.", "I see $1,234.50 at 7:30.", "I see Ulm and Bonn.", "In Ulm."),
         *("I see www.a.com/b and a.b@c-d.org!", "At 11:30pm I see 555-1234.", "I see 3 trees."),
+        *("$200-300k, not 5 thousand", "8 billion and -2.5 k, $1 million"),
     ]
     for text in texts:
         for search, beam in ("greedy", 1), ("beam", 4):

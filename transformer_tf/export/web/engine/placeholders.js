@@ -89,12 +89,23 @@ class Convention {
       fields.amount += `.${fields.cents}`;
       delete fields.cents;
     }
-    if (fields.scale === "thousand" && "amount" in fields) {
-      const amount = Math.round(parseFloat(fields.amount.replaceAll(",", "")) * 1000);
-      fields.amount = amount.toLocaleString("en-US");
+    if (fields.scale === "thousand") {
+      const name = "amount" in fields ? "amount" : "number";
+      fields[name] = fields[name].replace(/\d[\d,]*(?:\.\d+)?/g, thousandTimes);
       delete fields.scale;
     }
     return { ...("hour" in fields ? clock(fields) : fields), text: match[0] };
+  }
+
+  /**
+   * Whether this language has a form for a value, and a word for all it means.
+   *
+   * @param {Found} found
+   */
+  canWrite({ kind, fields }) {
+    const { write, written } = this.table;
+    return kind in write && Object.entries(fields).every(([name, meaning]) => (
+      !(name in written) || !write[kind].includes(`{${name}}`) || meaning in written[name]));
   }
 
   /**
@@ -135,6 +146,11 @@ class Convention {
     const single = /^1(?:[.,]0+)?$/.test(number) && (field === "scale" || !("scale" in fields));
     return single ? this.table.singular[written] ?? written : written;
   }
+}
+
+/** @param {string} number As in English, such as "1,200.5". */
+function thousandTimes(number) {
+  return Math.round(parseFloat(number.replaceAll(",", "")) * 1000).toLocaleString("en-US");
 }
 
 /** The words that `front_coded` in pack.py wrote. */
@@ -254,13 +270,12 @@ export class Placeholders {
    * @returns {Found[]}
    */
   find(text) {
-    const { write } = this.target.table;
     const found = this.source.read(text.replace(LONG_WORD, (word) => " ".repeat(word.length)));
     if (this.known) found.push(...this.names(text));
     if (this.alphabet) found.push(...this.unknown(text));
     const kept = [];
     for (const each of found.sort((one, other) => one.begin - other.begin)) {
-      const writable = each.kind in write
+      const writable = this.target.canWrite(each)
         || !(this.source.table.carriers[each.kind] ?? "{}").includes?.("{}");
       if (writable && (!kept.length || kept[kept.length - 1].end <= each.begin)) kept.push(each);
     }
