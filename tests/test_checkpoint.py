@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from transformer_tf.catalog import weight_files
 from transformer_tf.checkpoint import build_model, load_checkpoint, open_checkpoint, save_weights
 from transformer_tf.config import save_config
 from transformer_tf.errors import CheckpointError
@@ -53,8 +54,21 @@ def test_a_file_that_changed_since_it_was_saved_is_named(copy, damage, named):
 
 
 def test_the_options_of_the_search_may_be_edited(copy):
-    change(copy / "config.yaml", b"beam_size: 1", b"beam_size: 5")
+    path = copy / "config.yaml"
+    change(path, b"beam_size: 1", b"beam_size: 5")
     assert open_checkpoint(copy)[0].decoding.beam_size == 5
+    path.write_bytes(path.read_bytes().rstrip().replace(b"\n", b"\r\n"))
+    assert open_checkpoint(copy)[0].decoding.beam_size == 5
+
+
+def test_hidden_and_unfinished_files_do_not_count(copy):
+    (copy / ".1-a.part.best.weights.h5").touch()
+    (copy / "tokenizers" / ".DS_Store").touch()
+    assert weight_files(copy) == [copy / "last.weights.h5"]
+    open_checkpoint(copy)
+    record_hashes(copy)
+    assert "/." not in (copy / "hashes.txt").read_text()
+    assert "part" not in (copy / "hashes.txt").read_text()
 
 
 @pytest.mark.parametrize("replaced", [False, True])

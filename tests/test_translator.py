@@ -41,6 +41,18 @@ def test_a_sentence_has_a_translation_and_a_list_has_a_list(translator):
     assert translator.translate(["A tree.", ""], beam_size=3, n_best=2) == [both, [""]]
 
 
+def test_translations_that_read_the_same_count_once(translator, monkeypatch):
+    search = translator.engine.search
+    monkeypatch.setattr(
+        translator.engine, "search", lambda *a: [[one, two, one] for one, two, _ in search(*a)]
+    )
+    texts = translator.translate("A tree.", beam_size=3, n_best=3)
+    assert len(texts) == len(set(texts)) == 2
+    (found,) = translator.search(["A tree."], beam_size=3, n_best=3, alignment=True)
+    assert [each.text for each in found] == texts
+    assert found[0].alignment is not None
+
+
 def test_equal_sentences_are_translated_once(translator, monkeypatch):
     searched, counts, search = [], [], translator.engine.search
 

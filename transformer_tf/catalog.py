@@ -137,7 +137,12 @@ def entries_in(folder: Path) -> Iterator[CatalogEntry]:
 
 def weight_files(folder: Path) -> list[Path]:
     """Returns the weights in a checkpoint, the best ones first."""
-    return sorted(folder.glob("*.weights.h5"))
+    return visible_files(folder, "*.weights.h5")
+
+
+def visible_files(folder: Path, pattern: str) -> list[Path]:
+    """Returns the files that match a pattern, sorted, without hidden and unfinished ones."""
+    return sorted(path for path in folder.glob(pattern) if not path.name.startswith("."))
 
 
 def check_folder(folder: Path) -> None:

@@ -136,9 +136,6 @@ def open_checkpoint(
         CheckpointError: If a file is missing or damaged.
         ConfigError: If an override is invalid or belongs to another section.
     """
-    for override in overrides:
-        if not override.startswith("decoding."):
-            raise ConfigError(f"Only decoding.key=value can change after training, not {override}")
     check_folder(folder)
     candidates = [folder / name for name in (BEST_WEIGHTS, LAST_WEIGHTS)]
     weights = next((path for path in candidates if path.is_file()), None)
@@ -150,16 +147,39 @@ def open_checkpoint(
         )
     if weights is None:
         raise CheckpointError(f"{folder} has no weights yet: {BEST_WEIGHTS} or {LAST_WEIGHTS}")
+    config, source, target = read_settings(folder, weights, overrides)
+    return config, weights, source, target
+
+
+def read_settings(
+    folder: Path, weights: Path, overrides: Sequence[str] = ()
+) -> tuple[Config, Tokenizer, Tokenizer]:
+    """Reads the configuration and the tokenizers of a checkpoint or an exported one.
+
+    Args:
+        folder: Its folder.
+        weights: The file of its weights; it is compared with its hash but not read.
+        overrides: As in `load_checkpoint`.
+
+    Returns:
+        The configuration, the source tokenizer and the target tokenizer.
+
+    Raises:
+        CheckpointError: If a file is missing or damaged.
+        ConfigError: If an override is invalid or belongs to another section.
+    """
+    for override in overrides:
+        if not override.startswith("decoding."):
+            raise ConfigError(f"Only decoding.key=value can change after training, not {override}")
     try:
-        config = load_saved_config(folder / CONFIG_FILE)
+        load_saved_config(folder / CONFIG_FILE)
         source = Tokenizer.load(folder / SOURCE_MODEL)
         target = Tokenizer.load(folder / TARGET_MODEL)
     except TransformerTFError as error:
         raise CheckpointError(f"{folder} is not a complete checkpoint: {error}") from error
     check_hashes(folder, weights)
     # Outside the `try`: an invalid override is not the checkpoint's error.
-    config = load_saved_config(folder / CONFIG_FILE, overrides)
-    return config, weights, source, target
+    return load_saved_config(folder / CONFIG_FILE, overrides), source, target
 
 
 def load_numpy_model(

@@ -12,18 +12,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from transformer_tf.catalog import CONFIG_FILE
+from transformer_tf.catalog import CONFIG_FILE, visible_files
 from transformer_tf.errors import CheckpointError
 from transformer_tf.utils.files import atomic_write, atomic_write_bytes
 
 HASHES_FILE = "hashes.txt"
 _PATTERNS = (CONFIG_FILE, "tokenizers/*", "*.weights.h5", "model.bin")
-_DECODING = re.compile(rb"^decoding:.*\n(?:[ #-].*\n|\n)*", re.MULTILINE)
+_DECODING = re.compile(rb"^decoding:.*(?:\n|\Z)(?:[ #-].*(?:\n|\Z)|\n)*", re.MULTILINE)
 
 
 def record_hashes(folder: Path) -> None:
     """Writes the hashes of the configuration, the tokenizers and the weights of a checkpoint."""
-    files = [path for pattern in _PATTERNS for path in sorted(folder.glob(pattern))]
+    files = [path for pattern in _PATTERNS for path in visible_files(folder, pattern)]
     names = (path.relative_to(folder).as_posix() for path in files)
     _write(folder, {name: [_hash(folder / name)] for name in names})
 
@@ -41,7 +41,9 @@ def check_hashes(folder: Path, weights: Path) -> None:
     recorded = _read(folder)
     if recorded is None:
         return
-    tokenizers = {path.relative_to(folder).as_posix() for path in folder.glob(_PATTERNS[1])}
+    tokenizers = {
+        path.relative_to(folder).as_posix() for path in visible_files(folder, _PATTERNS[1])
+    }
     tokenizers |= {name for name in recorded if name.startswith("tokenizers/")}
     for name in (CONFIG_FILE, *sorted(tokenizers), weights.name):
         path = folder / name
@@ -78,7 +80,8 @@ def recorded_write(path: Path) -> Iterator[Path]:
 
 def _hash(path: Path) -> str:
     if path.suffix == ".yaml":
-        return hashlib.sha256(_DECODING.sub(b"", path.read_bytes())).hexdigest()
+        content = path.read_bytes().replace(b"\r\n", b"\n")
+        return hashlib.sha256(_DECODING.sub(b"", content)).hexdigest()
     hasher = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(1 << 20):

@@ -287,7 +287,8 @@ class Transformer(keras.Model):
             cache_index: Index in the cache at which to write the keys and values of the token; an
                 int or a scalar tensor. With None they are appended.
             attention_mask: Boolean tensor `(batch, 1, 1, cache_length)`: True for the tokens that
-                are cached, the newest included. None for all entries.
+                are cached, the newest included; with appending that is one entry more than the
+                old cache has. None for all entries.
 
         Returns:
             `float32` logits `(batch, target_vocab_size)`, and the new cache.

@@ -269,7 +269,7 @@ class Translator:
             texts: The texts.
             prefixes: The first words of each translation, "" for none.
             alignment: Whether to align the words of each translation with those of its text.
-            on_cut: Called with each text that is too long for the model, and its number of
+            on_cut: Called with each text that is too long or has too many values, and its number of
                 segments; with `split_sentences`, only if one of its sentences is too long.
             progress: Whether to show a progress bar on stderr, if it is a terminal.
             beam_size: Number of hypotheses; like the options below, by default that of `options`.
@@ -448,12 +448,16 @@ class Translator:
         scores = self._cross_attention(pairs) if alignment else None
         written = []
         for segment, hypotheses in zip(segments, found, strict=True):
-            written.append([self._translation(segment, ids) for ids in hypotheses])
+            translations = [self._translation(segment, ids) for ids in hypotheses]
             if scores is not None:
-                written[-1] = [
+                translations = [
                     self._aligned(translation, segment, next(scores), options.alignment)
-                    for translation in written[-1]
+                    for translation in translations
                 ]
+            best: dict[str, Translation] = {}
+            for translation in translations:  # two of them may read the same
+                best.setdefault(translation.text, translation)
+            written.append(list(best.values()))
         return written
 
     def _translation(self, segment: Segment, hypothesis: Hypothesis) -> Translation:

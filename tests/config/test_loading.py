@@ -129,6 +129,7 @@ REFUSED = [
     (["decoding.alignment={heads: [1]}"], "decoding.alignment must be .*layer"),
     (["decoding.alignment={layer: 5, heads: [1]}"], "decoding.alignment.layer"),
     (["decoding.alignment={layer: 1, heads: [9]}"], "decoding.alignment.heads"),
+    (["decoding.alignment={layer: 1, heads: []}"], "decoding.alignment.*heads"),
     (
         ["decoding.alignment={layer: 3, heads: [1]}", "model.num_decoder_layers=2"],
         "decoding.alignment.layer",

@@ -14,7 +14,7 @@ from transformer_tf.checkpoint import (
     save_weights,
 )
 from transformer_tf.config import load_config, save_config
-from transformer_tf.errors import CheckpointError, TransformerTFError
+from transformer_tf.errors import CheckpointError, ConfigError, TransformerTFError
 from transformer_tf.text.symbols import SLOTS
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
@@ -119,6 +119,14 @@ def test_errors(folders, tmp_path):
     export_ctranslate2(folders[0], tmp_path / "model")
     (tmp_path / "model" / "model.bin").write_bytes(b"not a model")
     with pytest.raises(CheckpointError, match="model"):
+        load_export(tmp_path / "model")
+    with pytest.raises(ConfigError, match="Only decoding.key=value"):
+        load_export(folders[1], ["data.max_length=9"])
+    (tmp_path / "model" / "tokenizers" / "source.model").unlink()
+    with pytest.raises(CheckpointError, match="not a complete checkpoint"):
+        load_export(tmp_path / "model")
+    (tmp_path / "model" / "config.json").write_text("[]")
+    with pytest.raises(CheckpointError, match="--format ctranslate2"):
         load_export(tmp_path / "model")
 
 

@@ -11,7 +11,7 @@ from transformer_tf import Translator
 from transformer_tf.catalog import available, entries_in, find_checkpoint, find_pair
 from transformer_tf.commands.checkpoints import newest_run, translator_table
 from transformer_tf.commands.serve import served_checkpoints
-from transformer_tf.errors import CheckpointError
+from transformer_tf.errors import CheckpointError, ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -96,6 +96,10 @@ def test_what_is_served(checkpoint, library, tmp_path, monkeypatch):
     assert list(served_checkpoints(unnamed)) == [("en", "de"), ("de", "en"), ("en", "es")]
     monkeypatch.setenv("TRANSFORMER_TF_CHECKPOINTS", "runs")
     assert served_checkpoints(unnamed)["fr", "en"].resolve() == run
+    same = [add(checkpoint, tmp_path / place, "best", f"{place}-en") for place in ("es", "fr")]
+    named = argparse.Namespace(checkpoint=same, from_language=None, to_language=None)
+    with pytest.raises(ConfigError, match="different folder names"):
+        served_checkpoints(named)
 
 
 def test_the_newest_of_several_runs(checkpoint, tmp_path, capsys):

@@ -177,6 +177,15 @@ def test_an_interrupt_loses_no_complete_line(run, checkpoint, tmp_path, monkeypa
     assert sum(blocks) == 10_000 - done
 
 
+def test_resume_does_not_change_a_file_with_more_lines(run, checkpoint, tmp_path):
+    (tmp_path / "in.txt").write_text("A tree.\n")
+    (tmp_path / "notes.txt").write_text("first\nlast")
+    files = ("--input", "in.txt", "--output", "notes.txt")
+    status, _, err = run("--checkpoint", checkpoint, *files, "--resume")
+    assert status == 1 and "notes.txt has more than 1 lines: it belongs to another file" in err
+    assert (tmp_path / "notes.txt").read_text() == "first\nlast"
+
+
 def test_a_line_of_more_than_100_000_characters_is_refused(run, checkpoint, tmp_path):
     lines = "A tree.\n" + "ä" * 100_001 + "\n"
     (tmp_path / "in.txt").write_text(lines)
@@ -190,7 +199,7 @@ def test_a_line_of_more_than_100_000_characters_is_refused(run, checkpoint, tmp_
 def test_2000_words_are_translated_in_parts_with_a_warning(run, checkpoint):
     status, out, err = run("tree " * 2000, "--checkpoint", checkpoint)
     assert (status, len(out.splitlines()), len(err.splitlines())) == (0, 1, 1)
-    assert err.startswith("warning: ") and "2000 words" in err
+    assert err.startswith("warning: ") and "2000 words is too long, or has more than 3" in err
 
 
 @pytest.mark.parametrize(

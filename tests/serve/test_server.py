@@ -125,7 +125,8 @@ def test_hostile_clients_cost_nobody_else_an_answer(server, translator, capfd):
         *((400, {**PAIR, "q": q}) for q in (
             7, None, {"a": 1}, ["a", 7], "a" * (LIMIT + 1), "\ud800")),
         *((400, {**PAIR, "q": "A tree.", **wrong}) for wrong in (
-            {"target": "fr"}, {"target": 3}, {"source": ""}, {"alternatives": "many"},
+            {"target": "fr"}, {"target": 3}, {"source": ""}, {"source": "\ud800"},
+            {"alternatives": "many"}, {"alternatives": "9" * 5000},
             {"alternatives": True}, {"hypotheses": 1}, {"format": "html"})),
         (413, b" " * 1_000_000),
     ],

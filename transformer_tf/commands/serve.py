@@ -50,7 +50,7 @@ def served_checkpoints(arguments: argparse.Namespace) -> dict[tuple[str, str], P
     """Returns the folders of the translators by the codes of their languages.
 
     Raises:
-        ConfigError: If two of those that are named have the same languages.
+        ConfigError: If two of those that are named have the same languages or folder names.
     """
     from transformer_tf.checkpoint import open_checkpoint
 
@@ -66,6 +66,8 @@ def served_checkpoints(arguments: argparse.Namespace) -> dict[tuple[str, str], P
         pair = language_code(data.source_language), language_code(data.target_language)
         if pair in folders:
             raise ConfigError(f"{folders[pair]} and {folder} have the same languages: name one")
+        if folder.resolve().name in {other.resolve().name for other in folders.values()}:
+            raise ConfigError("The checkpoints must have different folder names")
         folders[pair] = folder
     return folders
 

@@ -192,9 +192,7 @@ def check_files(arguments: argparse.Namespace) -> int | None:
             raise DataError(f"Cannot write {path}: its folder does not exist")
     if source and output and output.exists() and output.samefile(source):
         raise DataError(f"--input and --output are the same file: {output}")
-    arguments.done = count_complete_lines(output) if arguments.resume else 0
-    if number_of_lines is not None and arguments.done > number_of_lines:
-        raise DataError(f"{output} has more lines than {source}: it belongs to another file")
+    arguments.done = count_complete_lines(output, number_of_lines) if arguments.resume else 0
     return number_of_lines
 
 
@@ -268,9 +266,12 @@ def note_language(translator: Translator, texts: Iterable[str]) -> bool:
 
 
 def warn_of_cut(text: str, parts: int) -> None:
-    """Warns that a text was too long for the model."""
+    """Warns that a text was too long for the model, or had too many values."""
+    from transformer_tf.text.placeholders import MAX_VALUES
+
     print(
-        f"warning: a text of {len(text.split())} words is too long and translated in {parts} parts",
+        f"warning: a text of {len(text.split())} words is too long, or has more than {MAX_VALUES} "
+        f"values, and is translated in {parts} parts",
         file=sys.stderr,
     )
 

@@ -248,9 +248,9 @@ class AlignmentHeads(Section, name="decoding.alignment"):
     """
 
     layer: PositiveInt = key(dataclasses.MISSING, "The decoder layer, from 1.")
-    heads: tuple[PositiveInt, ...] = key(
-        dataclasses.MISSING, "The heads of this layer, from 1, whose mean aligns words."
-    )
+    heads: Annotated[
+        tuple[PositiveInt, ...], Meta(min_length=1, description="a list of numbers, such as [1, 5]")
+    ] = key(dataclasses.MISSING, "The heads of this layer, from 1, whose mean aligns words.")
     query: Literal["output", "input"] = key(
         "output",
         "The decoder position whose attention aligns a word: the one that produces it (`output`) "

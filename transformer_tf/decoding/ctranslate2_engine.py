@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from transformer_tf.checkpoint import CONFIG_FILE, SOURCE_MODEL, TARGET_MODEL
-from transformer_tf.config import Config, DecodingConfig, load_saved_config
+from transformer_tf.checkpoint import read_settings
+from transformer_tf.config import Config, DecodingConfig
 from transformer_tf.decoding.hypothesis import BATCH_SIZE, Hypothesis, TokenIds
 from transformer_tf.errors import CheckpointError, TransformerTFError
-from transformer_tf.hashes import check_hashes
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.utils.startup import available_cpus, command_line
 
@@ -45,7 +44,7 @@ def open_ctranslate2(
     try:
         settings = json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8"))
         current = settings["add_source_bos"] and (folder / MODEL_FILE).is_file()
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         current = False
     if not current:  # an older export has no such setting
         raise CheckpointError(
@@ -53,10 +52,7 @@ def open_ctranslate2(
             "--format ctranslate2 --output DIR"
         )
     try:
-        config = load_saved_config(folder / CONFIG_FILE, overrides)
-        source = Tokenizer.load(folder / SOURCE_MODEL)
-        target = Tokenizer.load(folder / TARGET_MODEL)
-        check_hashes(folder, folder / MODEL_FILE)
+        config, source, target = read_settings(folder, folder / MODEL_FILE, overrides)
         return CTranslate2Engine(folder, source, target), config, source, target
     except RuntimeError as error:
         raise CheckpointError(f"{folder} is damaged: {' '.join(str(error).split())}") from error

@@ -172,7 +172,8 @@ class DecoderLayer(keras.layers.Layer):
             cache_index: Index in the cache at which to write the keys and values of `x`; an int or
                 a scalar tensor. With None they are appended to the cache, which may be empty.
             attention_mask: Boolean tensor that broadcasts to `(batch, num_heads, 1, cache_length)`:
-                True for the tokens that are cached.
+                True for the tokens that are cached, the newest included. If it is appended, that is
+                one entry more than the old cache has.
             cross_attention_mask: Boolean tensor that broadcasts to
                 `(batch, num_heads, 1, source_len)`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -75,7 +76,7 @@ class Api:
         """
         texts, details = self._texts(fields), fields.get("hypotheses", False)
         alternatives = fields.get("alternatives", 0)
-        if isinstance(alternatives, str) and alternatives.isdecimal():  # of a form
+        if isinstance(alternatives, str) and re.fullmatch("[0-9]{1,9}", alternatives):  # of a form
             alternatives = int(alternatives)
         if type(alternatives) is not int or alternatives < 0:
             raise RequestError("alternatives must be a number, 0 or more")

@@ -169,7 +169,8 @@ class Handler(BaseHTTPRequestHandler):
             self._send_json({"error": one_line(error)}, HTTPStatus.INTERNAL_SERVER_ERROR)
 
     def _send_json(self, value: Any, status: int = HTTPStatus.OK) -> None:
-        self._send(json.dumps(value, ensure_ascii=False).encode(), "application/json", status)
+        body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        self._send(body, "application/json", status)
 
     def _send(self, body: bytes, kind: str, status: int = HTTPStatus.OK) -> None:
         self.send_response(status)

@@ -104,21 +104,27 @@ def blocks(lines: Iterable[str], most: int) -> Iterator[list[str]]:
             raise item
 
 
-def count_complete_lines(path: Path) -> int:
+def count_complete_lines(path: Path, most: int | None = None) -> int:
     """Counts the lines that a killed process wrote to a file, and cuts off an incomplete last one.
 
+    Args:
+        path: The file.
+        most: Number of lines that the process had to write. A file with more is not changed.
+
     Raises:
-        DataError: If the file cannot be changed.
+        DataError: If the file cannot be changed, or has more lines.
     """
     if not path.exists():
         return 0
     try:
         with path.open("rb+") as file:
-            lengths = [len(line) for line in file if line.endswith(b"\n")]
+            lengths = [len(line) if line.endswith(b"\n") else 0 for line in file]
+            if most is not None and len(lengths) > most:
+                raise DataError(f"{path} has more than {most} lines: it belongs to another file")
             file.truncate(sum(lengths))
     except OSError as error:
         raise DataError(f"Cannot write {path}: {error.strerror}") from error
-    return len(lengths)
+    return sum(map(bool, lengths))
 
 
 def split_lines(content: bytes, name: str) -> list[str]:

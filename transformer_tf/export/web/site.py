@@ -87,7 +87,7 @@ def export_web(
     check_place(output)
     packs = [pack_checkpoint(folder, quantization) for folder in folders]
     with new_folder(output) as partial:
-        partial.mkdir()
+        partial.mkdir(parents=True)
         (partial / INDEX_FILE).write_text(render_site(models, url=url), encoding="utf-8")
         if url is not None:
             shutil.copyfile(FILES / "page" / PREVIEW_FILE, partial / PREVIEW_FILE)
