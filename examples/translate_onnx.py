@@ -52,7 +52,8 @@ class Translator:
         token = np.full((len(texts), 1), settings["start_id"], "int32")
         lengths = (source != settings["pad_id"]).sum(1)
         limit = np.minimum(
-            settings["max_length"], (settings["max_length_ratio"] * lengths).astype(int) + 10
+            settings["max_length"],
+            settings["max_length_ratio"] * lengths + settings["max_extra_length"],
         )
         said = []
         ended = np.zeros(len(texts), bool)

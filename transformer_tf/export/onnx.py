@@ -15,7 +15,7 @@ from keras import ops
 
 from transformer_tf.checkpoint import load_checkpoint, save_checkpoint
 from transformer_tf.config import Config
-from transformer_tf.config.schema import MAX_LENGTH_RATIO
+from transformer_tf.config.schema import MAX_EXTRA_LENGTH, MAX_LENGTH_RATIO
 from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.layers import padding_mask
@@ -81,6 +81,7 @@ def _settings(config: Config, model: Transformer, source: Tokenizer, target: Tok
         "max_source_length": config.data.max_length,
         "max_length": config.decoding.max_length,
         "max_length_ratio": MAX_LENGTH_RATIO,
+        "max_extra_length": MAX_EXTRA_LENGTH,
     }
 
 

@@ -25,7 +25,7 @@ from sentencepiece import sentencepiece_model_pb2
 
 from transformer_tf.checkpoint import model_arguments, open_checkpoint
 from transformer_tf.config import Config
-from transformer_tf.config.schema import MAX_LENGTH_RATIO
+from transformer_tf.config.schema import MAX_EXTRA_LENGTH, MAX_LENGTH_RATIO
 from transformer_tf.errors import CheckpointError
 from transformer_tf.text.placeholders import Placeholders, load_table, make_placeholders
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
@@ -124,6 +124,7 @@ def _header(config: Config, source: Tokenizer, target: Tokenizer) -> dict[str, A
             "max_length": decoding.max_length,
             "split_sentences": decoding.split_sentences,
             "max_length_ratio": MAX_LENGTH_RATIO,
+            "max_extra_length": MAX_EXTRA_LENGTH,
             **{"top_k": 0, "top_p": 1.0, "seed": 0},  # where the page's sampling begins
         },
         "alignment_heads": alignment.maps() if alignment else [],

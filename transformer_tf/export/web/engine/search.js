@@ -12,6 +12,7 @@ const LIKELIEST = 8; // number of next tokens to keep at each step
  * @property {number} length_penalty
  * @property {number} max_length
  * @property {number} max_length_ratio
+ * @property {number} max_extra_length
  * @property {number} temperature 0 for the likeliest token.
  * @property {number} top_k 0 for all tokens.
  * @property {number} top_p
@@ -37,8 +38,8 @@ const LIKELIEST = 8; // number of next tokens to keep at each step
 
 /** Maximum number of tokens of a translation, its end included. */
 function limit({ settings, source, prefix }) {
-  const { max_length: most, max_length_ratio: ratio } = settings;
-  return Math.min(most, Math.floor(ratio * source.ids.length) + 10 + prefix.length);
+  const { max_length: most, max_length_ratio: ratio, max_extra_length: extra } = settings;
+  return Math.min(most, Math.floor(ratio * source.ids.length) + extra + prefix.length);
 }
 
 /**
