@@ -506,7 +506,11 @@ class Translator:
             masked = "".join(token.replace(" ", "_") for token in translation.tokens)
             source = word_map(segment.text, segment.unmasked)
             target = word_map(masked.replace("▁", " "), translation.text)
-            links = sorted({(source[one], target[other]) for one, other in links})
+            found: dict[int, int] = {}
+            for one, other in links:  # the words of a value are linked in order
+                for place, word in enumerate(target[other]):
+                    found.setdefault(word, source[one][min(place, len(source[one]) - 1)])
+            links = sorted((one, other) for other, one in found.items())
         # Normalization may have removed words of control characters, which the tokens keep.
         words = len(translation.text.split())
         return dataclasses.replace(

@@ -489,18 +489,21 @@ def make_placeholders(data: DataConfig, tokenizer: Tokenizer) -> Placeholders | 
     return Placeholders(*languages, tokenizer.known_words, alphabet)
 
 
-def word_map(before: str, after: str) -> list[int]:
-    """Returns for each word of a text its place after values were masked or put back.
+def word_map(before: str, after: str) -> list[range]:
+    """Returns for each word of a text its places after values were put back.
 
     Args:
         before: A text with placeholders.
-        after: The same text with values.
+        after: The same text with values, which may have more or fewer words.
     """
-    places: list[int] = []
+    places: list[range] = []
     matcher = difflib.SequenceMatcher(None, before.split(), after.split(), autojunk=False)
     for _, begin, end, new_begin, new_end in matcher.get_opcodes():
-        last = max(new_end - 1, 0)
-        places += [min(new_begin + place, last) for place in range(end - begin)]
+        if end - begin == new_end - new_begin:
+            places += [range(place, place + 1) for place in range(new_begin, new_end)]
+        else:  # a word that disappeared has the place of the one before it
+            first = min(new_begin, max(new_end - 1, 0))
+            places += [range(first, max(new_end, first + 1))] * (end - begin)
     return places
 
 
