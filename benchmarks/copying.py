@@ -14,6 +14,7 @@ from typing import Any
 
 from tools.everyday import number_in_words
 from transformer_tf.config import load_saved_config
+from transformer_tf.errors import ConfigError
 from transformer_tf.translator import Translator
 
 PATTERNS = Path(__file__).with_name("values.txt")
@@ -86,6 +87,8 @@ _TITLES = {
 def time(draw: random.Random, source: str, target: str) -> tuple[str, str]:
     """A time: 7:05 PM, 19:05 Uhr."""
     hour, minute = draw.randrange(24), draw.choice((0, *range(60)))
+    if source == "de":
+        hour = hour or 1
     hour12 = (hour - 1) % 12 + 1
     if source == "en":
         half = ("am", "pm")[hour >= 12]
@@ -97,12 +100,11 @@ def time(draw: random.Random, source: str, target: str) -> tuple[str, str]:
             else f"{hour12}{half}"
         )
     else:
-        hour = hour or 1
         mark = draw.choice("::.")
         text = f"{hour}{mark}{minute:02} Uhr" if minute else f"{hour} Uhr"
     minutes = rf"[:.]{minute:02}" if minute else "([:.]00)?"
     if target == "de":
-        return text, rf"0?{hour}{minutes}( Uhr)?" + ("| Mitternacht" if hour + minute == 0 else "")
+        return text, rf"0?{hour}{minutes}( Uhr)?" + ("|Mitternacht" if hour + minute == 0 else "")
     if target == "es":
         half = (
             r"(a\. ?m|de la (mañana|madrugada))" if hour < 12 else r"(p\. ?m|de la (tarde|noche))"
@@ -126,7 +128,7 @@ def money(draw: random.Random, source: str, target: str) -> tuple[str, str]:
             "de": ("Millionen", "Milliarden"),
             "es": ("millones", "mil millones"),
         }
-        written = _decimal(number, target) + f" {many[target][scale]}( de)?"
+        written = re.escape(_decimal(number, target)) + f" {many[target][scale]}( de)?"
         number = f"{_decimal(number, source)} {many[source][scale]}"
     else:
         digits = (
@@ -370,9 +372,12 @@ def measure_copying(folder: Path, count: int, beam_size: int) -> Iterator[dict[s
     """Translates generated sentences and counts the values that are right.
 
     Args:
-        folder: A checkpoint from English or German.
+        folder: A checkpoint from English to German or Spanish, or from German to English.
         count: Number of sentences of each kind.
         beam_size: Number of hypotheses of the search.
+
+    Raises:
+        ConfigError: If the checkpoint has other languages.
 
     Yields:
         For each kind of value, then for all: how many sentences there are, and the share whose
@@ -381,6 +386,8 @@ def measure_copying(folder: Path, count: int, beam_size: int) -> Iterator[dict[s
     """
     data = load_saved_config(folder / "config.yaml").data
     languages = data.source_language, data.target_language
+    if languages not in (("en", "de"), ("en", "es"), ("de", "en")):
+        raise ConfigError(f"The patterns are English and German, unlike {folder}")
     kinds, sentences, patterns = zip(*make_sentences(*languages, count), strict=True)
     translator = Translator.load(folder)
     translations = translator.translate(list(sentences), beam_size=beam_size)

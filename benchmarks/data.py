@@ -14,7 +14,11 @@ from transformer_tf.config import Config
 from transformer_tf.text.batching.batches import Batches
 from transformer_tf.text.batching.encoded import encode_pairs
 from transformer_tf.text.corpora.corpus import load_corpus
-from transformer_tf.text.tokenization.tokenizer import Tokenizer, training_sentences
+from transformer_tf.text.tokenization.tokenizer import (
+    Tokenizer,
+    auto_vocab_size,
+    training_sentences,
+)
 from transformer_tf.utils.memory import peak_memory_mb
 
 MEASURED_BATCHES = 2000
@@ -41,10 +45,12 @@ def measure_data(config: Config, generated_pairs: int = 0) -> Iterator[dict[str,
         corpus = load_corpus(data, config.training.seed)
         yield clock.row("read, clean, split", pairs=len(corpus.train))
 
+        size = config.tokenizer.vocab_size
+        size = auto_vocab_size(len(corpus.train)) if size == "auto" else int(size)
         source, target = (
             Tokenizer.train(
                 training_sentences(corpus.train, side),
-                int(config.tokenizer.vocab_size),
+                size,
                 Path(folder) / f"{side}.model",
             )
             for side in (0, 1)

@@ -17,9 +17,6 @@ Translate = Callable[[list[str]], Sequence[str]]
 
 def checkpoint(folder: Path, example: Path, overrides: tuple[str, ...]) -> Translate:
     """This package."""
-    from transformer_tf.utils.startup import import_keras_quietly
-
-    import_keras_quietly()
     from transformer_tf.translator import Translator
 
     return Translator.load(folder, overrides).translate

@@ -6,6 +6,7 @@ process of each engine translates sentences of about ten tokens.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -137,20 +138,24 @@ def _measure_warm(
     tokenizer = Tokenizer.load(folders["keras"] / SOURCE_MODEL)
     short = [text for text in texts if len(tokenizer.encode(text)) in WARM_TOKENS]
     for name, beam_size in SEARCHES.items():
-        for engine, folder in folders.items():
-            command = ["benchmarks.start_worker", engine, folder, beam_size]
-            with WorkerProcess(f"{engine}, {name}", command) as worker:
-                ones, blocks = [], []
-                for _ in range(rounds + 1):  # the first time may compile something
+        with contextlib.ExitStack() as stack:
+            workers = {}
+            for engine, folder in folders.items():
+                command = ["benchmarks.start_worker", engine, folder, beam_size]
+                worker = WorkerProcess(f"{engine}, {name}", command)
+                workers[engine] = stack.enter_context(worker), [], []
+            for _ in range(rounds + 1):  # the first time may compile something
+                for worker, ones, blocks in workers.values():
                     ones.append([worker.ask([text]) for text in short[:WARM_SENTENCES]])
                     blocks.append(worker.ask(texts[:FILE_SENTENCES]))
-                seconds = [answer["seconds"] for one in ones[1:] for answer in one]
-                rates = [block["tokens"] / block["seconds"] for block in blocks[1:]]
-                yield {
-                    "task": f"warm, {name}",
-                    "engine": engine,
-                    "one sentence ms": 1000 * statistics.median(seconds),
-                    "tokens/s, one by one": sum(a["tokens"] for one in ones[1:] for a in one)
-                    / sum(seconds),
-                    f"tokens/s, {FILE_SENTENCES} sentences": statistics.median(rates),
-                }
+        for engine, (_, ones, blocks) in workers.items():
+            seconds = [answer["seconds"] for one in ones[1:] for answer in one]
+            rates = [block["tokens"] / block["seconds"] for block in blocks[1:]]
+            yield {
+                "task": f"warm, {name}",
+                "engine": engine,
+                "one sentence ms": 1000 * statistics.median(seconds),
+                "tokens/s, one by one": sum(a["tokens"] for one in ones[1:] for a in one)
+                / sum(seconds),
+                f"tokens/s, {FILE_SENTENCES} sentences": statistics.median(rates),
+            }

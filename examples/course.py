@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import http.client
 import io
 import tempfile
 import threading
@@ -36,13 +37,13 @@ def serve_page():
             server = TranslationServer((address.hostname, address.port), {}, folders)
         except OSError:
             try:
-                with urllib.request.urlopen(PAGE) as answer:
+                with urllib.request.urlopen(PAGE, timeout=5) as answer:
                     served = b"Inside a translator" in answer.read()
-            except ConnectionError:  # the notebook that served it ends
-                time.sleep(1)
-                continue
+            except (OSError, http.client.HTTPException):  # that one ends, or is no page
+                served = False
             if served:
                 break
+            time.sleep(1)
         else:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             break

@@ -18,12 +18,16 @@ sys.path.insert(0, str(ROOT))  # `benchmarks` is not part of the package
 ARTICLE_SIZES = (
     "tokenizer.shared=false",
     "tokenizer.vocab_size=10000",
+    "model.num_layers=4",
+    "model.num_decoder_layers=null",
     "model.d_model=128",
     "model.num_heads=8",
     "model.d_ff=512",
+    "model.dropout_rate=0.1",
     "model.pre_norm=false",
     "model.tie_embeddings=none",
     "training.label_smoothing=0",
+    "training.optimizer=adam",
 )
 COMMANDS = {
     "data": "corpus to batches: seconds and memory",
@@ -99,7 +103,7 @@ def measure(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
         config = load_config(arguments.config, [*ARTICLE_SIZES, *arguments.overrides])
         return measure_training(config, arguments.rounds)
     import_keras_quietly()
-    folder = find_checkpoint(arguments.checkpoint)
+    folder = find_checkpoint(arguments.checkpoint).resolve()  # workers have another directory
     if arguments.command == "decode":
         from benchmarks.decode import measure_decoding
 

@@ -148,13 +148,14 @@ def report(path: str, results: dict[str, list[str]], equivalent: set[str]) -> st
     alive = [each for name in ("survived", "no tests") for each in results.get(name, [])]
     same = [each for each in alive if f"{path}\t{each}" in equivalent]
     missed = [each for each in alive if f"{path}\t{each}" not in equivalent]
-    timeouts = len(results.get("timeout", []))
-    killed = total - len(alive) - timeouts
+    killed, timeouts = (len(results.get(name, [])) for name in ("killed", "timeout"))
     score = 100 * (killed + timeouts) / max(total - len(same), 1)
     row = (
         f"| {path} | {total} | {killed} | {timeouts} | {len(same)} | {len(missed)} | {score:.1f} |"
     )
-    return "\n".join([row, *(f"  {each}" for each in missed)])
+    known = ("killed", "timeout", "survived", "no tests")
+    others = [f"  {name}: {len(each)}" for name, each in results.items() if name not in known]
+    return "\n".join([row, *others, *(f"  {each}" for each in missed)])
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ def old_ids(new: Tokenizer, old: Tokenizer) -> list[list[int]]:
         old: The tokenizer with the old vocabulary of m + 2 ids.
 
     Returns:
-        n + 2 lists of ids below m + 2; an id of both vocabularies has one.
+        n + 2 lists of ids below m + 2; a sub-word of both vocabularies has its old id alone.
     """
     positions = {
         old.processor.id_to_piece(index): index for index in range(old.processor.get_piece_size())
@@ -111,7 +111,7 @@ def main(checkpoint: Path, config_file: Path, output: Path, overrides: list[str]
         shutil.copy(weights, folder / BEST_WEIGHTS)
         changed = replace_rows(folder / BEST_WEIGHTS, rows, old.vocab_size)
         record_hashes(folder)
-    kept = sum(len(ids) == 1 for ids in rows)
+    kept = len({*tokenizers[0].vocabulary} & {*old.vocabulary})
     print(f"{kept} of {len(rows)} sub-words keep their embedding; {changed} arrays changed")
 
 

@@ -17,7 +17,8 @@ from transformer_tf.utils.startup import import_keras_quietly, run_command
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCE = "My sister wants to buy a new car today."
 SCREEN = (1366, 768)
-PREVIEW = FILES / "page" / PREVIEW_FILE  # what link previews show
+PREVIEW = FILES / "page"  # for the picture that link previews show
+PICTURES = ROOT / "docs" / "pictures"
 COLORS = 256  # of a palette, which makes a file a third as large
 
 
@@ -26,7 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make the pictures of the docs.")
     parser.add_argument("--checkpoint", default="en-de", metavar="NAME", help="default: en-de")
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", default=ROOT / "docs" / "pictures", help="where to"
+        "--output", type=Path, metavar="DIR", default=PICTURES, help="where to, the preview as well"
     )
     arguments = parser.parse_args()
     import_keras_quietly()
@@ -34,9 +35,10 @@ def main() -> None:
     arguments.output.mkdir(parents=True, exist_ok=True)
     draw_heat_maps(folder, arguments.output)
     picture_page(folder, SCREEN, arguments.output / "web.png")
-    picture_page(folder, PREVIEW_SIZE, PREVIEW)
+    preview = (PREVIEW if arguments.output == PICTURES else arguments.output) / PREVIEW_FILE
+    picture_page(folder, PREVIEW_SIZE, preview)
     names = ("cross.png", "sheet.png", "web.png")
-    for path in (*(arguments.output / name for name in names), PREVIEW):
+    for path in (*(arguments.output / name for name in names), preview):
         with Image.open(path) as picture:
             smaller = picture.convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE)
         smaller.save(path, optimize=True)

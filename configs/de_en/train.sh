@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/de-en
 start=runs/en-de-3
-[ -d $start ] || start=checkpoints/en-de
+[ -f $start/test.json ] || start=checkpoints/en-de
 config=configs/de_en/stage_1.yaml
 
 [ -f $data/untranslated.txt ] || python -m tools.corpora de-en $data
@@ -16,4 +16,4 @@ if [ -d runs/de-en-1 ]; then
 else
     python scripts/train.py --config $config --name de-en-1 training.start_from=runs/de-en-start
 fi
-python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/de-en-1 --output runs/de-en-8bit
+[ -d runs/de-en-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/de-en-1 --output runs/de-en-8bit

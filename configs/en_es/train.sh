@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-es
 start=runs/en-de-4
-[ -d $start ] || start=checkpoints/en-de
+[ -f $start/test.json ] || start=checkpoints/en-de
 config=configs/en_es/stage_1.yaml
 
 [ -f $data/augmented.tsv ] || python -m tools.corpora en-es $data
@@ -16,4 +16,4 @@ if [ -d runs/en-es-1 ]; then
 else
     python scripts/train.py --config $config --name en-es-1 training.start_from=runs/en-es-start
 fi
-python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es-1 --output runs/en-es-8bit
+[ -d runs/en-es-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es-1 --output runs/en-es-8bit

@@ -7,8 +7,13 @@ def test_a_report_counts_equivalent_mutants_apart():
         "timeout": ["n -= 1\tn += 1"],
         "survived": ["a <= b\ta < b", "c + d\tc - d"],
     }
+    results["segfault"] = ["e\tf"]
     text = report("file.py", results, {"file.py\ta <= b\ta < b", "other.py\tc + d\tc - d"})
-    assert text.splitlines() == ["| file.py | 11 | 8 | 1 | 1 | 1 | 90.0 |", "  c + d\tc - d"]
+    assert text.splitlines() == [
+        "| file.py | 12 | 8 | 1 | 1 | 1 | 81.8 |",
+        "  segfault: 1",
+        "  c + d\tc - d",
+    ]
 
 
 def test_every_file_and_its_tests_exist():

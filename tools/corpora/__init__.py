@@ -1,8 +1,8 @@
 """The training data and the held-out pairs of the translators in `checkpoints`.
 
-Each file that `prepare` makes is an entry of `data.files` or `data.mix`; the configurations give it
-a weight. No training pair shares a sentence with a held-out pair, on either side, regardless of
-case, punctuation and spaces.
+The configurations give a weight to each file that they use; earlier recipes do not use all of them.
+No training pair shares a sentence with a held-out pair, on either side, regardless of case,
+punctuation and spaces.
 """
 
 from __future__ import annotations
