@@ -139,7 +139,7 @@ def _measure_warm(
     short = [text for text in texts if len(tokenizer.encode(text)) in WARM_TOKENS]
     for name, beam_size in SEARCHES.items():
         with contextlib.ExitStack() as stack:
-            workers = {}
+            workers: dict[str, tuple[WorkerProcess, list[Any], list[Any]]] = {}
             for engine, folder in folders.items():
                 command = ["benchmarks.start_worker", engine, folder, beam_size]
                 worker = WorkerProcess(f"{engine}, {name}", command)
