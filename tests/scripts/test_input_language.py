@@ -36,4 +36,5 @@ def test_names_short_texts_and_unknown_languages_give_no_note():
     for text in ("", "Ich liebe dich.", "Björk Guðmundsdóttir, Halldór Laxness, Jón Kalman"):
         assert language_note([text], "English", "German", {"a", "tree"}) is None
     assert language_note(["Das ist nicht der Baum."], "xx", "yy") is None
-    assert "unknown" in language_note(["puu on kaunis tänään"], "English", "yy", {"a", "tree"})
+    for text in ("puu on kaunis tänään", "هذا كتاب جديد جدا"):
+        assert "unknown" in language_note([text], "English", "yy", {"a", "tree"})

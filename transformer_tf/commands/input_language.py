@@ -38,7 +38,8 @@ def language_note(
     found = [word for word in lowered if word in other - own]
     if len(set(found)) > 1 and len(found) > 2 * sum(word in own for word in lowered):
         return f"the text seems to be {target}, but this translator reads {source}"
-    plain = [word for word in words if word.islower()]  # others may be names
+    # Others may be names.
+    plain = [word for word, lower in zip(words, lowered, strict=True) if word == lower]
     unknown = [word for word in plain if known_words is not None and word not in known_words]
     if len(plain) >= MIN_WORDS and len(unknown) > len(plain) / 2:
         return f"most words of the text are unknown: this translator reads {source}"

@@ -380,3 +380,53 @@ def test_the_tour_has_six_steps_and_ends_at_the_text(fresh_page):
     page.keyboard.press("Escape")
     assert page.is_hidden("#tour") and page.locator(".toured").count() == 0
     page.emulate_media(reduced_motion="no-preference")
+
+
+def test_a_piece_is_chosen_at_the_place_that_its_list_shows(fresh_page):
+    page = fresh_page
+    page.click("#way-odds")
+    page.click("#first")
+    page.click("#forward")
+    page.click("#forward")
+    page.wait_for_selector("#next-tokens button")
+    page.locator("#arc-target .chip").first.click()
+    page.wait_for_selector("#alternative-words button")
+    page.keyboard.press("Escape")
+    page.locator("#next-tokens button").nth(1).click()
+    page.wait_for_selector("#notice-text:has-text('chosen by hand')")
+    ready(page)
+    assert page.text_content("#notice-text").startswith("Piece 3 chosen by hand.")
+
+
+def test_a_choice_stops_the_player(fresh_page):
+    page = fresh_page
+    page.click("#play")
+    page.wait_for_selector("#step:has-text('1 of')")
+    page.locator("#arc-target .chip").first.click()
+    page.locator("#alternative-words button").nth(1).click()
+    page.wait_for_selector("#notice-text:has-text('chosen by hand')")
+    ready(page)
+    page.wait_for_timeout(1500)
+    assert page.text_content("#play") == "Play" and not page.text_content("#step")
+
+
+def test_a_link_has_the_part_of_the_text(fresh_page):
+    page = fresh_page
+    type_text(page, "Tom has a dog. He has no cat.")  # the caret is in the second part
+    page.click("#link")
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    assert other.locator("#arc-source .chip").first.inner_text() == "He"
+    assert other.input_value("#source") == "Tom has a dog. He has no cat."
+    other.close()
+
+
+def test_a_text_that_is_not_yet_translated_is_kept_by_the_swap(fresh_page):
+    page, text = fresh_page, " ".join(f"Tom has {number} dogs." for number in range(20, 50))
+    page.fill("#source", text)
+    page.click("#swap")
+    page.wait_for_function("document.getElementById('translation').textContent")
+    ready(page)
+    assert "…" not in page.input_value("#source")
+    assert page.input_value("#source").startswith("Tom has 20 dogs. Tom has 21 dogs.")

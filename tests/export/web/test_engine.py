@@ -138,6 +138,17 @@ def test_plain_javascript_says_the_same(start_engine, small):
             )
 
 
+def test_padding_does_not_count_for_the_length_of_a_translation(start_engine, small):
+    ask = start_engine(pack_checkpoint(small, "float16"))
+    request = {"text": SENTENCES[0], "settings": {"max_length": 100}}
+    for search in ("greedy", "beam"):
+        ids, padded = (
+            ask("translate", {**request, "search": search, "padding": padding})["ids"]
+            for padding in (0, 16)
+        )
+        assert padded == ids
+
+
 def test_draws_depend_on_their_seed(start_engine, small):
     ask = start_engine(pack_checkpoint(small))
 

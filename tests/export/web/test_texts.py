@@ -60,8 +60,13 @@ def used():
     return found
 
 
+def once(pairs):
+    assert len(dict(pairs)) == len(pairs), "a text is there twice"
+    return dict(pairs)
+
+
 def read(path):
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=once)
 
 
 def test_every_dictionary_has_all_texts_of_the_page_and_no_others():

@@ -36,10 +36,11 @@ const LIKELIEST = 8; // number of next tokens to keep at each step
  * @property {number} logProb
  */
 
-/** Maximum number of tokens of a translation, its end included. */
-function limit({ settings, source, prefix }) {
+/** Maximum number of tokens of a translation, its end included; padding does not count. */
+function limit({ settings, source, transformer, prefix }) {
   const { max_length: most, max_length_ratio: ratio, max_extra_length: extra } = settings;
-  return Math.min(most, Math.floor(ratio * source.ids.length) + extra + prefix.length);
+  const { length } = source.ids.filter((id) => id !== transformer.model.pad_id);
+  return Math.min(most, Math.floor(ratio * length) + extra + prefix.length);
 }
 
 /**
@@ -136,7 +137,7 @@ function draw(logProbs, { temperature, top_k: topK, top_p: topP, seed }, positio
   return chosen;
 }
 
-/** Hashes integers to a number between 0 and 1, as in `decoding/greedy.py`. */
+/** Hashes integers to a number between 0 and 1. */
 function uniform(...integers) {
   const bits = integers.reduce((mixed, integer) => mix(mix(integer + 0x9e3779b9) ^ mixed), 0);
   return ((bits >>> 9) + 0.5) * 2 ** -23;
@@ -162,14 +163,13 @@ function mix(x) {
  */
 
 /**
- * Keeps the `beam_size` likeliest unfinished hypotheses, as `decoding/beam.py` does. Of the best
+ * Keeps the `beam_size` likeliest unfinished hypotheses, as `numpy_search.py` does. Of the best
  * 2 · `beam_size` extensions, ends among the first `beam_size` finish a hypothesis.
  *
  * @param {Task} task
- * @param {number} [wanted] The search stops when this many finished hypotheses are final.
  * @returns {Found & {closed: Found[], steps: Candidate[][]}}
  */
-export function beamSearch(task, wanted = 1) {
+export function beamSearch(task) {
   const { transformer, source, changes, settings, endId } = task;
   const beam = settings.beam_size;
   const most = limit(task);
@@ -204,7 +204,7 @@ export function beamSearch(task, wanted = 1) {
       candidate.node = new Node(candidate.id, candidate.parent, candidate.logProb);
       return { node: candidate.node, total: candidate.total };
     });
-    if (closed[wanted - 1]?.score >= live[0]?.total / penalty(most)) break;
+    if (closed[0]?.score >= live[0]?.total / penalty(most)) break;
   }
   const best = closed[0] ?? {
     last: live[0].node, ended: false, logProb: live[0].total,

@@ -31,7 +31,8 @@ const CLAUSE_MARK = /[,;:–—，、；：]$/;
  *
  * @param {string} text
  * @param {object} options
- * @param {(part: string) => boolean} options.fits Whether a part is short enough.
+ * @param {(part: string) => boolean} options.fits Whether a part, with the no-break spaces of
+ *     `glue`, is short enough.
  * @param {boolean} options.split Whether to cut a line into its sentences even if it fits.
  * @param {(line: string) => string} options.glue Writes no-break spaces inside values.
  * @returns {Segment[]}
@@ -45,7 +46,7 @@ export function readSegments(text, { fits, split, glue }) {
     const from = begin;
     begin += typed.length + 1;
     let place = 0;
-    return splitText(read, (part) => fits(normalizeText(part)), split).map((part) => {
+    return splitText(read, fits, split).map((part) => {
       const first = read.indexOf(part, place);
       place = first + part.length;
       const normalized = normalizeText(part);

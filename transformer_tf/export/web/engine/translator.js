@@ -120,8 +120,11 @@ export class Translator {
    */
   segments(text) {
     const { split_sentences: split } = this.header.decoding;
-    const fits = (part) => !this.encode(part, true).cut
-      && (!part.includes(" ") || (this.placeholders?.fits(part) ?? true));
+    const fits = (part) => {
+      const read = normalizeText(part);
+      return !this.encode(read, true).cut
+        && (!part.includes(" ") || (this.placeholders?.fits(read) ?? true));
+    };
     return readSegments(text, { fits, split, glue: (line) => this.placeholders?.glue(line) ?? line });
   }
 

@@ -32,7 +32,7 @@ export class Alternatives {
       byId("alternatives-title").textContent = localize("Instead of “{word}”", { word: word.textContent });
       showAlternatives(byId("alternative-words"), odds, session.result.ids[position], (id) => {
         box.hidePopover();
-        session.force(id);
+        session.force(id, position);
         this.refresh();
       });
       box.showPopover();

@@ -16,16 +16,19 @@ export class CellPanel {
   constructor(engine, session) {
     this.engine = engine;
     this.session = session;
+    this.turn = 0; // of opening and closing
   }
 
   /** @param {import("../../../attention_maps/browser/attention_view.js").Place} place */
   async open(place) {
     const { sentence, result, changes } = this.session;
     const { kind, layer, head, row, column } = place;
+    this.turn += 1;
+    const { turn } = this;
     try {
       const asked = { ...sentence, prefix: result.ids, ...changes, ...place };
       const { result: numbers } = await this.engine.ask("cell", asked);
-      if (result !== this.session.result) return;
+      if (turn !== this.turn || result !== this.session.result) return;
       const { queries, keys } = result.maps[kind];
       const all = { words: false, special: true };
       const rows = kind === "encoder" ? entriesOf(queries, all)
@@ -39,7 +42,7 @@ export class CellPanel {
           { layer: layer + 1, head: head + 1, count: numbers.headDim }),
       }, numbers, () => this.close());
     } catch (error) {
-      showProblem(error);
+      if (turn === this.turn) showProblem(error);
       return;
     }
     byId("cell").hidden = false;
@@ -48,6 +51,7 @@ export class CellPanel {
   }
 
   close() {
+    this.turn += 1;
     const hasFocus = byId("cell").contains(document.activeElement);
     byId("cell").hidden = true;
     byId("heads-panel").hidden = false;

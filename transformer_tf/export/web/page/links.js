@@ -16,7 +16,8 @@ export function readLink() {
 }
 
 /**
- * Writes the sentence, the model, the view with its head, and the changes into the address.
+ * Writes the text, the model, the view with its head, the part of the text that is shown, and the
+ * changes into the address.
  *
  * @param {string} text
  * @param {string|null} model Null for the only one.
@@ -25,14 +26,16 @@ export function readLink() {
  * @param {Session} session
  */
 export function writeLink(text, model, view, { kind, layer, head }, session) {
-  const { silenced, hidden, padding, positions, prefix } = session;
+  const { silenced, hidden, padding, positions, future, prefix, chosen } = session;
   const fields = {
     m: model, s: text, view,
+    part: chosen > 0 && chosen + 1,
     head: kind === view && `${layer + 1}.${head + 1}`,
     silent: [...silenced].join(),
     hidden: [...hidden].join(),
     padding,
     positions: !positions && "none",
+    future: future && 1,
     begin: prefix.join(),
   };
   location.hash = Object.entries(fields).filter(([, value]) => value)
@@ -51,6 +54,8 @@ export function applyLink(fields, session, view) {
     session.model;
   const layersOf = { encoder: layers, decoder: decoderLayers, cross: decoderLayers };
   const has = (kind, layer, head) => layer < layersOf[kind] && head < heads;
+  session.isTyping = false;
+  session.chosen = Math.max((numbersOf(fields.get("part") ?? "")[0] ?? 1) - 1, 0);
   session.silenced = new Set((fields.get("silent") ?? "").split(",").filter((name) => {
     const [kind, layer, head] = name.split(".");
     return has(kind, Number(layer), Number(head));
@@ -58,6 +63,7 @@ export function applyLink(fields, session, view) {
   session.hidden = new Set(numbersOf(fields.get("hidden") ?? ""));
   session.padding = Math.min(numbersOf(fields.get("padding") ?? "")[0] ?? 0, 16);
   session.positions = fields.get("positions") !== "none";
+  session.future = fields.get("future") === "1";
   const ids = numbersOf(fields.get("begin") ?? "");
   session.prefix = ids.every((id) => id < vocabulary) ? ids : [];
   const [layer, head] = numbersOf(fields.get("head") ?? "").map((number) => number - 1);

@@ -122,16 +122,17 @@ function drawPanel() {
 }
 
 /**
- * Starts a model with a text. By default it is the current sentence or its translation, if one of
- * them is in the model's source language, else an example.
+ * Starts a model with a text. By default it is the current one or its translation, if that is
+ * complete and in the model's source language; else an example.
  *
  * @param {string} text
  * @param {import("./models.js").Listed|null} before The model before it.
  */
 function startModel(text, before) {
   const { source } = session.model.languages;
-  const kept = before?.source === source ? byId("source").value
-    : before?.target === source && session.result ? byId("translation").textContent : "";
+  const isTranslated = before?.target === source && updates.isComplete;
+  const kept = isTranslated ? byId("translation").textContent
+    : before?.source === source || before?.target === source ? byId("source").value : "";
   session.restore();
   updates.known.clear();
   view.chosen = false;

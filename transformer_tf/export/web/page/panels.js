@@ -77,6 +77,7 @@ export class Panels {
    */
   async ask(method, asked = {}) {
     const { sentence, result, changes } = this.session;
+    if (result === null) throw new Outdated(); // the text was cleared
     const answer = await this.engine.ask(method,
       { ...sentence, prefix: result.ids, ...changes, ...asked });
     if (result !== this.session.result) throw new Outdated();
@@ -90,7 +91,7 @@ export class Panels {
     const odds = await this.ask("odds", { position, temperature });
     if (position !== session.position) throw new Outdated();
     showOdds(odds, session, temperature, (id) => {
-      session.force(id);
+      session.force(id, position);
       this.refresh();
     });
   }

@@ -37,7 +37,10 @@ export class Player {
   play() {
     if (this.session.rows === null) this.goTo(0);
     byId("play").textContent = localize("Pause");
-    this.timer = setInterval(() => this.goTo((this.session.rows ?? 0) + 1), STEP_TIME);
+    this.timer = setInterval(() => {
+      if (this.session.rows === null) this.stop(); // a token was chosen by hand
+      else this.goTo(this.session.rows + 1);
+    }, STEP_TIME);
   }
 
   stop() {

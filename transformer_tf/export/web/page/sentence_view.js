@@ -114,8 +114,8 @@ export function showNotice(session) {
   // Not over the control that was used, which may be used again; nor over the top of the page.
   const { top, bottom } = document.activeElement.getBoundingClientRect();
   notice.classList.toggle("above", top < innerHeight && bottom > innerHeight - notice.offsetHeight);
-  addEventListener("scroll", () => notice.classList.remove("above"), { once: true });
 }
+addEventListener("scroll", () => byId("notice").classList.remove("above"));
 
 /**
  * A text with marks on the words that another one lacks.

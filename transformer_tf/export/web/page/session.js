@@ -73,12 +73,14 @@ export class Session {
   }
 
   /**
-   * Forces a token at the position that is shown.
+   * Forces a token of the translation.
    *
    * @param {number} id
+   * @param {number} position Where.
    */
-  force(id) {
-    this.prefix = [...this.result.ids.slice(0, this.position), id];
+  force(id, position) {
+    this.prefix = [...this.result.ids.slice(0, position), id];
+    this.position = position;
     this.rows = null;
   }
 

@@ -24,6 +24,7 @@ const messageOf = (error) => (error instanceof Error ? error.message : String(er
 export function showError(error) {
   showState("error");
   byId("translation").textContent = messageOf(error);
+  announce(messageOf(error), document.documentElement.lang);
 }
 
 /**
@@ -37,13 +38,17 @@ export function showProblem(error) {
 }
 
 /**
- * Tells screen readers the translation, once after the last change.
+ * Tells screen readers the translation or an error, once after the last change.
  *
  * @param {string} text
+ * @param {string} language Its code.
  */
-export function announce(text) {
+export function announce(text, language) {
   clearTimeout(announcing);
-  announcing = setTimeout(() => { byId("announcement").textContent = text; }, PAUSE);
+  announcing = setTimeout(() => {
+    byId("announcement").lang = language;
+    byId("announcement").textContent = text;
+  }, PAUSE);
 }
 
 /**

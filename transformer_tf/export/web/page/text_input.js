@@ -3,7 +3,8 @@ import { shuffleWords } from "./position_view.js";
 import { Session } from "./session.js";
 
 const MOVING = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"];
-const TYPING = /^(insertText|insertComposition|insertLine|delete)/; // not pasting
+// Not pasting.
+const TYPING = /^(insertText|insertComposition|insertLine|insertReplacement|delete|history)/;
 
 /** The field of the text, and what else changes the text or chooses a sentence of it. */
 export class TextInput {

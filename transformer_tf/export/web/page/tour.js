@@ -86,7 +86,7 @@ export class Tour {
       { number: this.step + 1, count: steps.length, title });
     byId("tour-told").textContent = told;
     byId("tour-back").disabled = this.step === 0;
-    byId("tour-next").textContent = this.step === steps.length - 1 ? localize("Type your own")
+    byId("tour-next").textContent = this.step === steps.length - 1 ? localize("Try a sentence of yours")
       : localize("Next");
   }
 

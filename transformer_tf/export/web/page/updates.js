@@ -31,25 +31,28 @@ export class Updates {
     if (this.running || !this.session.model) return;
     this.running = true;
     showState("busy");
-    try {
-      for (let done = 0; done !== this.wanted;) {
-        const mine = this.wanted;
-        const isCurrent = () => mine === this.wanted && this.session.model !== null;
+    let problem = null;
+    for (let done = 0; done !== this.wanted;) {
+      const mine = this.wanted;
+      const isCurrent = () => mine === this.wanted && this.session.model !== null;
+      problem = null;
+      try {
         if (await this.split()) {
           await this.translate("greedy");
           if (isCurrent()) await this.translate("beam");
           if (isCurrent()) await this.translateOthers(isCurrent);
         }
-        done = mine;
+      } catch (error) {
+        problem = error;
       }
-      if (this.session.model) {
-        showState("ready");
-        announce(byId("translation").textContent);
-      }
-    } catch (error) {
-      showError(error);
+      done = mine;
     }
     this.running = false;
+    if (problem !== null) showError(problem);
+    else if (this.session.model) {
+      showState("ready");
+      announce(byId("translation").textContent, this.session.model.languages.target);
+    }
   }
 
   /** Splits the text into sentences; returns whether there are any. */
@@ -86,7 +89,7 @@ export class Updates {
     byId("time").textContent = localize("translated in this page in {time} ms",
       { time: Math.round(milliseconds) });
     if (search === "beam" && !prefix.length && !changes.hidden.length) {
-      this.known.set(this.keyOf(now), result.text);
+      this.known.set(this.keyOf(now, changes), result.text);
     }
     const isThere = search === "beam" && !unchanged && !session.isOutdated
       && String(session.result?.ids) === String(result.ids);
@@ -115,6 +118,13 @@ export class Updates {
     }
   }
 
+  /** Whether the whole text is translated. */
+  get isComplete() {
+    const { segments, chosen, result, isOutdated } = this.session;
+    return result !== null && !isOutdated
+      && segments.every((segment, index) => index === chosen || this.known.has(this.keyOf(segment)));
+  }
+
   /** Shows the translations of all sentences, as far as they are known. */
   show() {
     const { session } = this;
@@ -126,9 +136,9 @@ export class Updates {
    * What the translation of a sentence that is not shown depends on.
    *
    * @param {import("./session.js").Segment} segment
+   * @param {Session["changes"]} [changes]
    */
-  keyOf({ text, allCaps }) {
-    const { changes } = this.session;
+  keyOf({ text, allCaps }, changes = this.session.changes) {
     return JSON.stringify([text, allCaps, { ...changes, hidden: [] }]);
   }
 }
