@@ -192,6 +192,7 @@ byId("unforce").addEventListener("click", () => {
   refresh();
 });
 byId("restore").addEventListener("click", () => {
+  byId(`way-${way.active}`).focus({ preventScroll: true }); // the button disappears
   session.restore();
   refresh();
 });
