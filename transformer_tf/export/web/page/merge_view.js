@@ -16,9 +16,9 @@ export function showMerges(words) {
       element("summary", {}, steps[0].join("").replace("▁", ""),
         element("span", { class: "meta" }, ` ${told}`)),
       element("ol", { start: "0" }, ...steps.map((pieces, number) => {
-        const merged = number && pieces.find((piece, i) => piece !== steps[number - 1][i]);
-        return element("li", {}, ...pieces.map((piece) => element("span", {
-          class: piece === merged ? "piece merged" : "piece" }, piece)));
+        const merged = number ? pieces.findIndex((piece, i) => piece !== steps[number - 1][i]) : -1;
+        return element("li", {}, ...pieces.map((piece, i) => element("span", {
+          class: i === merged ? "piece merged" : "piece" }, piece)));
       })));
   }));
 }
