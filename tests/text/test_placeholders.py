@@ -165,6 +165,8 @@ def test_a_value_for_which_the_target_language_has_no_word_stays():
     [
         (("en", "de"), "at 7 PM", "um <1> Uhr", "um 19 Uhr"),
         (("en", "de"), "the 7 PM train", "der <1>-Zug", "der 19-Uhr-Zug"),
+        (("en", "de"), "at 5 km/h", "um <1> Uhr", "mit 5 km/h"),
+        (("en", "de"), "at 2.4 GHz", "auf <1> Uhr", "auf 2,4 GHz"),
         (("en", "de"), "$5", "<1> Euro", "5 Dollar"),
         (("en", "de"), "call 555-1234", "um <1> Uhr anrufen", "unter 555-1234 anrufen"),
         (("en", "de"), "May 5", "am <1>. Juni", "am 5. Mai"),
