@@ -172,6 +172,7 @@ def test_a_value_for_which_the_target_language_has_no_word_stays():
         (("en", "de"), "May 5", "am <1>. Juni", "am 5. Mai"),
         (("en", "de"), "the 22nd.", "am <1>.", "am 22."),
         (("en", "es"), "at 1 PM.", "a las <1>.", "a la 1 p. m."),
+        (("en", "es"), "at 1 km/h", "a las <1>", "a 1 km/h"),
         (("en", "es"), "between 5 and 6 PM", "entre <1> y <2>", "entre las 5 p. m. y las 6 p. m."),
         (("en", "es"), "Mr. Li", "de <1>", "del señor Li"),
         (("en", "es"), "Mr. Li is here.", "<1> está aquí.", "El señor Li está aquí."),
@@ -182,6 +183,8 @@ def test_a_value_for_which_the_target_language_has_no_word_stays():
         (("de", "en"), "um 19:05 Uhr", "at <1> o'clock", "at 7:05 p.m."),
         (("de", "en"), "um 19:05 Uhr.", "at <1> a.m.", "at 7:05 p.m."),
         (("de", "en"), "5 €", "€<1>", "€5"),
+        (("de", "en"), "mit 50 km/h.", "with <1>.", "at 50 km/h."),
+        (("de", "en"), "mit 50 km/h", "with <1> winds", "with 50 km/h winds"),
         (("de", "en"), "im 3. oder im 22. Stock", "the <1>th floor", "the 22nd floor"),
     ],
 )
