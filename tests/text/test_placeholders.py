@@ -92,6 +92,8 @@ ENGLISH = [
     ("On 3/4/2021 call 555-1234.", "On <1> call <2>.", ["3/4/2021", "555-1234"], None),
     ("Call +49 (30) 1234-56!", "Call <1>!", ["+49 (30) 1234-56"], ["+49 (30) 1234-56"]),
     ("Room #12, A4", "Room <1>, <2>", ["Nr. 12", "A4"], ["n.º 12", "A4"]),
+    ("In the '90s", "In the <1>s", ["90er-Jahre"], ["años 90"]),
+    ("At 8ish, in 2 hrs.", "At about <1>, in <2>.", ["8", "2 h"], ["8", "2 h"]),
     ("in the 1990s", "in the <1>s", ["1990er-Jahre"], ["años 1990"]),
     ("Three dogs, 3 cats.", "Three dogs, 3 cats.", [], []),
     ("the 3rd & last", "the third and last", [], []),
