@@ -2,7 +2,7 @@
 
 import { softmax } from "./attention.js";
 import { Node } from "./decoder.js";
-import { beamSearch, greedySearch, likeliest } from "./search.js";
+import { beamSearch, constrain, greedySearch, likeliest } from "./search.js";
 import { Translator } from "./translator.js";
 
 const LONGEST_WORD = 8; // tokens
@@ -128,6 +128,7 @@ export function oddsOf(translator, { position, temperature, ...request }) {
   const words = wordsOf(translator, task, nodes.at(-1), tokens.map(({ id }) => id));
   return {
     highest, sum, count: size,
+    forbidden: constrain(task, row, nodes.at(-1)).allowed[tokens[0].id] === -Infinity,
     tokens: tokens.map(({ id, logProb: logit }, i) => ({
       id, logit, power: power(logit), probability: power(logit) / sum,
       token: translator.said([id], task)[0], rest: translator.said(words[i], task),

@@ -50,7 +50,7 @@ function limit({ settings, source, transformer, prefix }) {
  * @param {Float32Array} logits `(vocab_size,)`
  * @param {Node} node The token before; it keeps its likeliest next tokens.
  */
-function constrain({ endId, prefix, copied, wanted }, logits, node) {
+export function constrain({ endId, prefix, copied, wanted }, logits, node) {
   const { position } = node;
   const highest = logits.reduce((one, other) => Math.max(one, other), -Infinity);
   const sum = logits.reduce((all, logit) => all + Math.exp(logit - highest), 0);

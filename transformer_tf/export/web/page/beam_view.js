@@ -49,7 +49,7 @@ function fatesOf(candidates) {
     if (!listed && !best) return;
     for (let i = index; i >= 0; i = candidates[i].parent) leads.add(i);
   });
-  return candidates.map(({ fate }, i) => (fate !== "pruned" && !leads.has(i) ? "left" : fate));
+  return candidates.map(({ fate }, i) => (fate === "live" && !leads.has(i) ? "left" : fate));
 }
 
 /**

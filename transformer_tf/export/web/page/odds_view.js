@@ -27,11 +27,17 @@ function restOf({ tokens, count }) {
  * @param {Odds} odds
  * @param {import("./session.js").Session} session
  */
-function reasonOf({ tokens: [likeliest] }, { result, position, prefix }) {
+function reasonOf({ tokens: [likeliest], forbidden }, { result, position, prefix }) {
   if (likeliest.id === result.ids[position]) return "";
+  if (position === result.ids.length) {
+    return localize("The translation ends here because it has reached its greatest length.");
+  }
   const word = writeWord([result.maps.cross.queries[position]]);
-  return position < prefix.length
-    ? localize("You chose “{word}”, which is not the likeliest piece here.", { word })
+  if (position < prefix.length) {
+    return localize("You chose “{word}”, which is not the likeliest piece here.", { word });
+  }
+  return forbidden
+    ? localize("“{word}” is not the likeliest piece here. The likeliest one is forbidden: a translation has each value exactly once.", { word })
     : localize("“{word}” is not the likeliest piece here. Beam search compared whole beginnings, not single pieces, and this one won: see the step “Say”.", { word });
 }
 
