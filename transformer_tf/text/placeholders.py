@@ -187,7 +187,7 @@ class Convention:
             if name in self.table["meanings"]:
                 fields[name] = self.table["meanings"][name].get(text, text.lstrip("0"))
             elif name in ("number", "amount"):
-                number = re.sub(r"[Mm]inus |−", "-", text)
+                number = re.sub(r"[Mm]inus |−", "-", re.sub("[$€£¥₹]", "", text))
                 fields[name] = convert_number(number, self.table["decimal"], ".")
             elif name == "day":
                 fields[name] = str(int(text))

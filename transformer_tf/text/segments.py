@@ -17,10 +17,11 @@ from transformer_tf.text.tokenization.tokenizer import Tokenizer
 MIN_CAPITAL_WORDS = 3
 MAX_CHARACTERS = 100_000  # of a text; cutting it into segments takes a second or two
 
-# A mark that may end a sentence, with the closing quotes and brackets after it. A match begins with
+# A mark that may end a sentence, with the closing quotes and brackets after it, and spaces that are
+# not inside a value, which has no-break spaces. A match begins with
 # the first of several marks: a search from each of them would take quadratic time.
 _END = re.compile(
-    r"""(?<![.!?…])(?P<mark>[.!?…]+)["'”’»)\]]*\s+|"""
+    r"""(?<![.!?…])(?P<mark>[.!?…]+)["'”’»)\]]*[^\S\u00a0]+|"""
     r"""(?<![。！？])[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*"""
 )
 _WORD_END = 40  # the end of a longer word is enough to tell that it is no abbreviation
@@ -35,6 +36,7 @@ _ABBREVIATIONS = frozenset(
 )
 _LAST_WORDS = frozenset(("a.m", "p.m", "etc", "usw"))  # they end a sentence before a capital
 _BEFORE_NUMBERS = frozenset(("no", "nos", "fig", "vol"))  # abbreviations only before a number
+_ROMAN = re.compile("[ivx]{2,}")  # of kings: "Ludwig XIV. regierte lange."
 _QUOTES = "\"'“”‘’„«»(["
 _FIRST_GUESS = 32  # words or characters of a part
 _CLAUSE_MARKS = (",", ";", ":", "–", "—", "，", "、", "；", "：")
@@ -238,7 +240,7 @@ def _is_abbreviation(before: str, after: str) -> bool:
     if not words:
         return True
     last, following = words[-1].strip(_QUOTES).casefold(), after.lstrip(_QUOTES)[:1]
-    if last in _LAST_WORDS:
+    if last in _LAST_WORDS or _ROMAN.fullmatch(last):
         return not following.isupper()
     if last in _BEFORE_NUMBERS:
         return following.isdigit()

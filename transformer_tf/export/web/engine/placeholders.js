@@ -79,7 +79,7 @@ class Convention {
       if (name in this.table.meanings) {
         fields[name] = this.table.meanings[name][text] ?? text.replace(/^0+/, "");
       } else if (name === "number" || name === "amount") {
-        const number = text.replace(/[Mm]inus |−/g, "-");
+        const number = text.replace(/[$€£¥₹]/g, "").replace(/[Mm]inus |−/g, "-");
         fields[name] = convertNumber(number, this.table.decimal, ".");
       } else {
         fields[name] = name === "day" ? String(Number(text)) : text;

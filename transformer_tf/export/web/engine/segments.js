@@ -2,8 +2,9 @@
 
 import { capitalize, isAllCaps, normalizeText, readable } from "./text.js";
 
-// A mark that may end a sentence, with the closing quotes and brackets after it.
-const END = /(?<![.!?…])([.!?…]+)["'”’»)\]]*\s+|(?<![。！？])[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*/g;
+// A mark that may end a sentence, with the closing quotes and brackets after it, and spaces that are
+// not inside a value.
+const END = /(?<![.!?…])([.!?…]+)["'”’»)\]]*[^\S\u00a0]+|(?<![。！？])[。！？]+["'”’»)\]」』）]*(?!["'”’»)\]」』）。！？])\s*/g;
 // A full stop does not end a sentence after these, after numbers ("14. März") and initials.
 const ABBREVIATIONS = ("mr mrs ms dr prof st jr sr inc ltd vs e.g i.e cf ca approx "
   + "hr fr nr str bzw z.b d.h u.a sra srta ud mme mlle p.ex").split(" ");
@@ -94,7 +95,7 @@ function splitSentences(text) {
 function isAbbreviation(before, after) {
   const last = before.trim().split(/\s+/).at(-1).replace(OPENING, "").replace(CLOSING, "").toLowerCase();
   const following = after.replace(OPENING, "");
-  if (LAST_WORDS.includes(last)) return !/^\p{Uppercase}/u.test(following);
+  if (LAST_WORDS.includes(last) || /^[ivx]{2,}$/.test(last)) return !/^\p{Uppercase}/u.test(following);
   if (BEFORE_NUMBERS.includes(last)) return /^\p{Nd}/u.test(following);
   return [...last].length < 2 || /^\p{Nd}+$/u.test(last) || ABBREVIATIONS.includes(last);
 }
