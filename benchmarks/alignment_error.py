@@ -76,10 +76,11 @@ def choose_heads(
     candidates: list[tuple[float, AlignmentHeads]] = []
     num_layers, num_heads = weights[0].shape[:2]
     for layer in range(1, num_layers + 1):
-        lowest_error, chosen = np.inf, AlignmentHeads(layer, (), query)
-        while remaining := set(range(1, num_heads + 1)) - set(chosen.heads):
+        lowest_error = np.inf
+        heads: tuple[int, ...] = ()
+        while remaining := set(range(1, num_heads + 1)) - set(heads):
             extended = [
-                AlignmentHeads(layer, tuple(sorted((*chosen.heads, head))), query)
+                AlignmentHeads(layer, tuple(sorted((*heads, head))), query)
                 for head in sorted(remaining)
             ]
             errors = [
@@ -91,8 +92,8 @@ def choose_heads(
             if min(errors) >= lowest_error:
                 break
             lowest_error = min(errors)
-            chosen = extended[errors.index(lowest_error)]
-        candidates.append((float(lowest_error), chosen))
+            heads = extended[errors.index(lowest_error)].heads
+        candidates.append((float(lowest_error), AlignmentHeads(layer, heads, query)))
     error, choice = min(candidates, key=lambda candidate: candidate[0])
     return choice, error
 
