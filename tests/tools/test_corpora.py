@@ -14,6 +14,7 @@ from tools.corpora import (
     draw_written,
     prepare,
     untranslated,
+    with_marks,
 )
 from tools.corpora.__main__ import main
 from tools.corpora.back_translations import is_sound, known_words
@@ -112,6 +113,17 @@ def test_the_command_writes_the_same_files_each_time(data, tmp_path, monkeypatch
     names = [line.split()[0] for line in outputs[0].splitlines()]
     assert names == [*dict.fromkeys(names)]
     assert sorted(path.name for path in (tmp_path / "first").iterdir()) == sorted(names)
+
+
+def test_phrases_get_the_mark_that_people_type():
+    phrases = [("Bye", "Adiós"), ("Stop", "¡Alto!"), ("Who", "Quién"), ("What a pity", "Qué pena")]
+    phrases += [("Hi, how are you", "Hola, ¿qué tal?"), ("Help", "Ayuda"), ("Help!", "¡Socorro!")]
+    assert with_marks(phrases, spanish=True) == [
+        ("Bye.", "Adiós."), ("Bye!", "¡Adiós!"), ("Stop.", "¡Alto!"), ("Stop!", "¡Alto!"),
+        ("Who?", "¿Quién?"), ("What a pity.", "Qué pena."), ("What a pity!", "¡Qué pena!"),
+        ("Hi, how are you?", "Hola, ¿qué tal?"), ("Help.", "Ayuda."),
+    ]  # fmt: skip
+    assert with_marks([("Bye", "Tschüss")], spanish=False)[1] == ("Bye!", "Tschüss!")
 
 
 def test_sentences_to_translate_back_are_in_no_pair(data):

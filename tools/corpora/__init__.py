@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -54,6 +55,9 @@ WRITTEN = {
         "games": "0ad cataclysm_dda flare_game",
     },
 }
+_QUESTION = re.compile(
+    r"(?i)((hi|hello|hey), )?(who|what(?! a\b)|where|when|how|is|are|do|can|really)\b"
+)
 # Corrected machine translations, and biographies that come twice, as his and as hers.
 NEVER_HELD_OUT = ("mlqe_pe_wikipedia", "mt_geneval_wikipedia")
 
@@ -171,6 +175,7 @@ def prepare(
         train[name] = known.new(written_pairs(name + suffix))
     normal = [pair for pairs in train.values() for pair in pairs]
     phrases = written_pairs("phrases" + suffix)
+    phrases += with_marks(phrases, spanish=language == "es")
     # Without capitals, too, on the side that is read.
     small = [
         (english, german.lower()) if swap else (english.lower(), german)
@@ -199,6 +204,20 @@ def prepare(
     train["augmented"] = known.new(turned(variants) if swap else variants)
     result = {**held_out, **drawn, **train}
     return {name: turned(pairs) for name, pairs in result.items()} if swap else result
+
+
+def with_marks(phrases: Iterable[Pair], spanish: bool) -> list[Pair]:
+    """Returns the phrases that end without a mark with one: "?" for questions, else "." and "!"."""
+    phrases = list(phrases)
+    given = {english for english, _ in phrases}
+    opening = {"?": "¿", "!": "¡", ".": ""} if spanish else dict.fromkeys("?!.", "")
+    return [
+        (english + mark, other if other[-1] in ".!?" else opening[mark] + other + mark)
+        for english, other in phrases
+        if english[-1] not in ".!?"
+        for mark in ("?" if _QUESTION.match(english) else ".!")
+        if english + mark not in given
+    ]
 
 
 def untranslated(data: Path, code: str, pairs_by_file: Mapping[str, Iterable[Pair]]) -> list[str]:
