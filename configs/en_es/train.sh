@@ -10,12 +10,14 @@ start=runs/en-de-4
 
 [ -f $data/augmented.tsv ] || python -m tools.corpora en-es $data
 [ -d runs/en-es-start ] || python -m tools.new_vocabulary $start configs/en_es/stage_1.yaml runs/en-es-start
+from=runs/en-es-start
 for stage in 1 2; do
     if [ -d runs/en-es-$stage ]; then
         python scripts/train.py --resume runs/en-es-$stage
     else
-        python scripts/train.py --config configs/en_es/stage_$stage.yaml --name en-es-$stage
+        python scripts/train.py --config configs/en_es/stage_$stage.yaml --name en-es-$stage training.start_from=$from
     fi
+    from=runs/en-es-$stage
 done
 [ -d runs/en-es ] || python -m tools.average runs/en-es-1 runs/en-es-2 runs/en-es
 [ -d runs/en-es-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es --output runs/en-es-8bit
