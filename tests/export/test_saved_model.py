@@ -129,7 +129,7 @@ def test_the_same_attention(exported):
 def test_sub_words_are_those_of_the_tokenizer(checkpoint, lowercase):
     tokenizer = Tokenizer(checkpoint / "tokenizers" / "source.model", lowercase=lowercase)
     words = SubWords(tokenizer)
-    texts = [*SENTENCES[:9], "A TREE", "25 cats", "٣ ３ cats", "Äß 😀"]
+    texts = [*SENTENCES[:9], "A TREE", "25 cats", "٣ ３ cats", "Äß 😀", "¡¿Red cars? ¡ see"]
     expected = [tokenizer.encode(text) for text in texts]
     assert words.encode(tf.constant(texts)).to_list() == expected
     zeros = tokenizer.encode("00 cats")

@@ -112,7 +112,7 @@ def write_word(tokens: Sequence[str]) -> str:
 
     Bytes such as `<0xC3>` are decoded. Bytes that spell no character become "�".
     """
-    if len(tokens) == 1 and not tokens[0].startswith((_MARK, "<0x")):
+    if len(tokens) == 1 and tokens[0] and not tokens[0].startswith((_MARK, "<0x")):
         return tokens[0]
     written, spelled = "", b""
     for token in [*tokens, ""]:

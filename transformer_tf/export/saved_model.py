@@ -24,7 +24,7 @@ from transformer_tf.errors import TransformerTFError
 from transformer_tf.export.folders import check_place, new_folder, without_folders
 from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.segments import MIN_CAPITAL_WORDS
-from transformer_tf.text.tokenization.tokenizer import Tokenizer
+from transformer_tf.text.tokenization.tokenizer import OPENING_MARKS, Tokenizer
 from transformer_tf.transformer import Transformer
 from transformer_tf.utils.startup import quiet_stderr
 
@@ -204,6 +204,7 @@ class SubWords(tf.Module):
         name = f"sentencepiece_{hashlib.sha256(tokenizer.content).hexdigest()[:16]}"
         self._model = tensorflow_text.SentencepieceTokenizer(tokenizer.content, name=name)
         self._lowercase = tokenizer.lowercase
+        self._parts_opening_marks = tokenizer.parts_opening_marks
         self.pad_id, self.unk_id = tokenizer.pad_id, tokenizer.unk_id
         self.start_id, self.end_id = tokenizer.start_id, tokenizer.end_id
 
@@ -242,7 +243,12 @@ class SubWords(tf.Module):
             (self.end_id, "<end>"),
         ):
             labels = tf.where(values == index, name, labels)
-        return ids.with_flat_values(labels).to_tensor(default_value="")
+        labels = ids.with_flat_values(labels).to_tensor(default_value="")
+        if not self._parts_opening_marks:
+            return labels
+        before = tf.pad(labels[:, :-1], [[0, 0], [1, 0]], constant_values="")
+        joins = tf.strings.regex_full_match(before, f".*[{OPENING_MARKS}]")
+        return tf.where(joins, tf.strings.regex_replace(labels, "^▁", ""), labels)
 
 
 def _normalized(text: tf.Tensor) -> tf.Tensor:

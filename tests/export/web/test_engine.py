@@ -27,7 +27,7 @@ ODD_TEXTS = [
 ]
 CAPITALS = "I SEE 7 RED TREES."
 SENTENCES = ["I see 2 red cars.", "I see 39 red houses.", "trees I see", "see", CAPITALS]
-GERMAN = ["Ich sehe 2 rote Autos.", "Häuser sehe ich"]
+GERMAN = ["Ich sehe 2 rote Autos.", "Häuser sehe ich", "¡Häuser! ¿Autos?"]
 
 
 def halve(model):
@@ -124,6 +124,21 @@ def test_the_first_tokens_can_be_forced(start_engine, small):
         expected = translator.translate([SENTENCES[0]], prefixes=[prefix], beam_size=beam)
         assert found["ids"][: len(ids)] == ids
         assert [found["text"]] == expected
+
+
+def test_opening_marks(start_engine, small):
+    """The page writes no space after "¡" and "¿", which are words of their own in the sub-words."""
+    ask = start_engine(pack_checkpoint(small, "float16"))
+    translator = Translator.load(small)
+    for prefix in "¡Häuser ¿Autos", "sehe ¡¿Ich", "¡":
+        ids = translator.target_tokenizer.encode(prefix)
+        found = ask("translate", {"text": SENTENCES[0], "prefix": ids})
+        (translation,) = translator.translate([SENTENCES[0]], prefixes=[prefix], beam_size=1)
+        assert found["text"] == translation
+        assert translation.startswith(prefix)
+        labels = found["maps"]["cross"]["queries"]
+        assert labels[: len(found["ids"])] == translator.target_tokenizer.tokens(found["ids"])
+        assert "".join(labels).replace("▁", " ").strip().startswith(prefix)
 
 
 def test_plain_javascript_says_the_same(start_engine, small):

@@ -57,6 +57,18 @@ def test_each_digit_is_a_sub_word(tokenizer):
     assert [t for t in tokenizer.tokens(tokenizer.encode("77")) if t != "▁"] == ["7", "7"]
 
 
+def test_opening_marks_are_words_of_their_own_in_the_sub_words(tmp_path):
+    sentences = [*SENTENCES, *["¡Anna! ¿Peter?"] * 9]
+    tokenizer = Tokenizer.train(sentences, 360, tmp_path / "es.model")
+    text = "¡Anna kauft! ¿Peter? ¡¿Jürgen?!"
+    ids = tokenizer.encode(text)
+    assert set(tokenizer.encode("Anna Peter Jürgen")) <= {*ids}
+    assert tokenizer.decode(ids) == text
+    assert tokenizer.decode(tokenizer.encode("¡ Anna ¿")) == "¡Anna ¿"
+    for labels in (tokenizer.pieces(text), tokenizer.tokens(ids)):
+        assert "".join(labels).replace("▁", " ").strip() == text
+
+
 def test_specials_are_labeled_and_not_decoded(tokenizer):
     sentence = tokenizer.encode_sentence("Anna")
     labels = tokenizer.tokens([*sentence, tokenizer.pad_id, tokenizer.unk_id])

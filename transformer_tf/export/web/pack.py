@@ -180,7 +180,9 @@ def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
     first = len(pieces) - len(merged)
     reasons = {
         "lower-cases": tokenizer.lowercase,
-        "normalizes text": proto.normalizer_spec.precompiled_charsmap,
+        "normalizes text": (
+            proto.normalizer_spec.precompiled_charsmap and not tokenizer.parts_opening_marks
+        ),
         "is no BPE model": spec.model_type != spec.BPE,
         "has no pieces for bytes": not spec.byte_fallback,
         "has pieces of several words": any("▁" in piece.piece[1:] for piece in merged),
@@ -203,4 +205,5 @@ def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
         "pieces": [piece.piece for piece in pieces],
         "first_merge": first,
         "unk_id": tokenizer.unk_id,
+        "parts_opening_marks": tokenizer.parts_opening_marks,
     }

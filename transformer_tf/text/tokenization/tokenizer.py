@@ -5,12 +5,15 @@ The official models come from BPEmb (Heinzerling and Strube 2018).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import sentencepiece
 
@@ -19,6 +22,9 @@ from transformer_tf.text import symbols
 from transformer_tf.utils.files import atomic_write_bytes
 
 MAX_TRAINING_SENTENCES = 1_000_000
+# Spanish writes them before a word without a space. Our models read them as words of their own, so
+# that "gato" has the same sub-words in "¡gato!" as elsewhere.
+OPENING_MARKS = "¡¿"
 # BPEmb publishes no hashes. This is the hash of a verified copy.
 BPEMB_HASHES = {
     "en.wiki.bpe.vs10000.model": (
@@ -49,6 +55,7 @@ class Tokenizer:
 
     Attributes:
         processor: The `sentencepiece.SentencePieceProcessor`.
+        parts_opening_marks: Whether the model reads "¡" and "¿" as words of their own.
         content: The bytes of the model file.
         known_words: The words of the training sources, if unknown names become placeholders.
 
@@ -77,6 +84,8 @@ class Tokenizer:
             raise DataError(f"Cannot read {self.model_file}: {error.strerror}") from error
         except (RuntimeError, ValueError) as error:
             raise DataError(f"{self.model_file} is not a BPE model") from error
+        mark = OPENING_MARKS[0]
+        self.parts_opening_marks = self.processor.normalize(mark + "a").endswith(f"{mark}▁a")
         num_pieces = self.processor.get_piece_size()
         self.start_id = num_pieces
         self.end_id = num_pieces + 1
@@ -129,7 +138,8 @@ class Tokenizer:
 
         Every digit is a piece of its own, so that numbers are copied digit by digit. A character
         that is not in the sentences is encoded as the bytes of its UTF-8 form. The 16 reserved
-        characters of `transformer_tf.text.symbols` are pieces as well.
+        characters of `transformer_tf.text.symbols` are pieces as well. "¡" and "¿" are words of
+        their own in the pieces, though not in the text; the model file itself has this rule.
 
         Args:
             sentences: Text to learn from.
@@ -144,23 +154,24 @@ class Tokenizer:
         """
         model = io.BytesIO()
         try:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sentences),
-                model_writer=model,
-                model_type="bpe",
-                vocab_size=vocab_size,
-                hard_vocab_limit=exact,
-                character_coverage=0.99999,
-                byte_fallback=True,
-                split_digits=True,
-                normalization_rule_name="identity",
-                user_defined_symbols=list(symbols.RESERVED),
-                unk_id=0,
-                bos_id=1,
-                eos_id=2,
-                pad_id=-1,
-                minloglevel=2,
-            )
+            with _opening_mark_rules() as rules:
+                sentencepiece.SentencePieceTrainer.train(
+                    sentence_iterator=iter(sentences),
+                    model_writer=model,
+                    model_type="bpe",
+                    vocab_size=vocab_size,
+                    hard_vocab_limit=exact,
+                    character_coverage=0.99999,
+                    byte_fallback=True,
+                    split_digits=True,
+                    **rules,
+                    user_defined_symbols=list(symbols.RESERVED),
+                    unk_id=0,
+                    bos_id=1,
+                    eos_id=2,
+                    pad_id=-1,
+                    minloglevel=2,
+                )
         except RuntimeError as error:
             reason = one_line(error).rpartition("] ")[2]
             raise ConfigError(
@@ -230,7 +241,13 @@ class Tokenizer:
 
     def _labeled(self, pieces: Iterable[str], values: Mapping[str, str] | None) -> list[str]:
         shown = symbols.token_labels(self.tags) | dict(values or {})
-        return [shown.get(piece, piece) for piece in pieces]
+        labels = [shown.get(piece, piece) for piece in pieces]
+        if not self.parts_opening_marks:
+            return labels
+        return [
+            label.removeprefix("▁") if before.endswith(tuple(OPENING_MARKS)) else label
+            for before, label in zip(["", *labels], labels, strict=False)
+        ]
 
     @property
     def vocabulary(self) -> list[str]:
@@ -303,6 +320,17 @@ class Tokenizer:
             except UnicodeDecodeError as error:
                 raise DataError(f"{words_file} is damaged: it is not UTF-8") from error
         return tokenizer
+
+
+@contextlib.contextmanager
+def _opening_mark_rules() -> Iterator[dict[str, Any]]:
+    """Yields options of SentencePiece's trainer: a space after "¡" and "¿", and none in a text."""
+    codes = [f"{ord(mark):X}" for mark in OPENING_MARKS]
+    with tempfile.TemporaryDirectory() as folder:
+        apart, together = Path(folder, "apart.tsv"), Path(folder, "together.tsv")
+        apart.write_text("".join(f"{code}\t{code} 20\n" for code in codes))
+        together.write_text("".join(f"{code} 20\t{code}\n" for code in codes))
+        yield {"normalization_rule_tsv": str(apart), "denormalization_rule_tsv": str(together)}
 
 
 def auto_vocab_size(num_pairs: int) -> int:

@@ -1,4 +1,5 @@
 const MARK = "▁"; // SentencePiece puts it where a word begins
+const OPENING_MARKS = "¡¿"; // Spanish writes them before a word without a space
 const BYTE = /^<0x([0-9A-F]{2})>$/;
 
 /** Text ↔ sub-word ids: byte-pair encoding, with bytes for unknown characters. */
@@ -8,9 +9,11 @@ export class Tokenizer {
    * @param {string[]} settings.pieces The pieces; merged ones come last, in the order of merging.
    * @param {number} settings.first_merge The index of the first merged piece.
    * @param {number} settings.unk_id
+   * @param {boolean} settings.parts_opening_marks Whether "¡" and "¿" are words of their own.
    */
-  constructor({ pieces, first_merge: firstMerge, unk_id: unkId }) {
+  constructor({ pieces, first_merge: firstMerge, unk_id: unkId, parts_opening_marks: parts }) {
     this.pieces = pieces;
+    this.openingMarks = parts ? OPENING_MARKS : "";
     this.unkId = unkId;
     this.startId = pieces.length;
     this.endId = pieces.length + 1;
@@ -39,6 +42,7 @@ export class Tokenizer {
    * @param {string} text
    */
   words(text) {
+    for (const mark of this.openingMarks) text = text.replaceAll(mark, `${mark} `);
     const marked = (MARK + text.replace(/^ +/, "").replace(/ +/g, MARK)).replace(/▁+$/, "");
     return marked.match(/▁?[^▁]*/g).filter(Boolean);
   }
@@ -81,7 +85,11 @@ export class Tokenizer {
     const special = new Map([
       [0, "<pad>"], [this.unkId, "<unk>"], [this.startId, "<start>"], [this.endId, "<end>"],
     ]);
-    return ids.map((id) => special.get(id) ?? this.pieces[id]);
+    return ids.map((id, i) => {
+      const piece = special.get(id) ?? this.pieces[id];
+      const before = this.pieces[ids[i - 1]]?.at(-1);
+      return before && this.openingMarks.includes(before) ? piece.replace(MARK, "") : piece;
+    });
   }
 
   /**
@@ -102,7 +110,9 @@ export class Tokenizer {
       if (id === this.unkId) text += " ⁇ ";
       else if (id && id < this.startId) text += this.pieces[id];
     }
-    return text.replaceAll(MARK, " ").replace(/^ /, "");
+    text = text.replaceAll(MARK, " ");
+    for (const mark of this.openingMarks) text = text.replaceAll(`${mark} `, mark);
+    return text.replace(/^ /, "");
   }
 }
 
