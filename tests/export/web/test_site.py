@@ -81,6 +81,7 @@ def test_another_token(page, engine):
     assert expected != found["text"]
     page.click("#unforce")
     wait_for_text(page, "#translation", found["text"])
+    assert page.evaluate("document.activeElement.closest('#next-tokens') !== null")
 
 
 def test_step_by_step(page):

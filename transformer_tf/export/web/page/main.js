@@ -188,6 +188,7 @@ addEventListener("hashchange", () => {
 });
 
 byId("unforce").addEventListener("click", () => {
+  byId("next-tokens").querySelector("button").focus({ preventScroll: true }); // it gets disabled
   session.prefix = [];
   refresh();
 });
