@@ -1,3 +1,4 @@
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,12 @@ def test_any_text_round_trips(tokenizer, text):
 
 def test_each_digit_is_a_sub_word(tokenizer):
     assert [t for t in tokenizer.tokens(tokenizer.encode("77")) if t != "▁"] == ["7", "7"]
+
+
+def test_the_same_sentences_make_the_same_model(tokenizer, tmp_path):
+    again = Tokenizer.train(SENTENCES, vocab_size=350, model_file=tmp_path / "again.model")
+    assert again.content == tokenizer.content
+    assert tempfile.gettempdir().encode() not in again.content
 
 
 def test_opening_marks_are_words_of_their_own_in_the_sub_words(tmp_path):

@@ -152,6 +152,8 @@ class Tokenizer:
         Raises:
             ConfigError: If the sentences do not yield this many pieces.
         """
+        from sentencepiece import sentencepiece_model_pb2  # only training needs protobuf
+
         model = io.BytesIO()
         try:
             with _opening_mark_rules() as rules:
@@ -177,7 +179,10 @@ class Tokenizer:
             raise ConfigError(
                 f"tokenizer.vocab_size={vocab_size} does not fit the training text: {reason}"
             ) from error
-        Path(model_file).write_bytes(model.getvalue())
+        proto = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
+        for spec in (proto.normalizer_spec, proto.denormalizer_spec):
+            spec.ClearField("normalization_rule_tsv")  # a temporary file
+        Path(model_file).write_bytes(proto.SerializeToString(deterministic=True))
         return cls(model_file, tags=tags)
 
     def encode(self, text: str) -> list[int]:
