@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Trains checkpoints/en-de from random weights, in five stages of at most two hours on two cores, and
-# averages the last two: bash configs/en_de/train.sh
+# Trains checkpoints/en-de from random weights, in six stages of at most two hours on two cores. The
+# mean of stages 4 and 5 is the start of stage 6, and the mean of both is the translator:
+# bash configs/en_de/train.sh
 # Needs $TRANSFORMER_TF_DATA, the folder of the sources (docs/data.md). A finished stage is skipped, a
 # stopped one is resumed.
 set -euo pipefail
@@ -13,12 +14,15 @@ if [ ! -f $data/back_translated.tsv ]; then
         --input $data/untranslated.txt --output $data/translated.txt
     python -m tools.corpora.back_translations $data
 fi
-for stage in 1 2 3 4 5; do
-    if [ -d runs/en-de-$stage ]; then
-        python scripts/train.py --resume runs/en-de-$stage
+train() {
+    if [ -d runs/en-de-$1 ]; then
+        python scripts/train.py --resume runs/en-de-$1
     else
-        python scripts/train.py --config configs/en_de/stage_$stage.yaml --name en-de-$stage
+        python scripts/train.py --config configs/en_de/stage_$1.yaml --name en-de-$1
     fi
-done
+}
+for stage in 1 2 3 4 5; do train $stage; done
 [ -d runs/en-de ] || python -m tools.average runs/en-de-4 runs/en-de-5 runs/en-de
-[ -d runs/en-de-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de --output runs/en-de-8bit
+train 6
+[ -d runs/en-de-mean ] || python -m tools.average runs/en-de runs/en-de-6 runs/en-de-mean
+[ -d runs/en-de-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de-mean --output runs/en-de-8bit
