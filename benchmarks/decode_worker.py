@@ -52,7 +52,7 @@ def ctranslate2(folder: Path, threads: int) -> Translate:
     from transformer_tf.text.tokenization.tokenizer import Tokenizer
 
     tokenizer = Tokenizer.load(folder / SOURCE_MODEL)
-    names = tokenizer.tokens(range(tokenizer.vocab_size))
+    names = tokenizer.vocabulary
     settings = {"inter_threads": threads, "intra_threads": 1} if threads else {}
     translator = ctranslate2.Translator(str(folder), device="cpu", **settings)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Trains checkpoints/en-de from random weights, in six stages of at most two hours on two cores. The
-# mean of stages 4 and 5 is the start of stage 6, and the mean of both is the translator:
+# Trains checkpoints/en-de from random weights, in six stages of at most two hours on two cores:
 # bash configs/en_de/train.sh
+# Stage 6 starts from the mean of stages 4 and 5. The translator is the mean of that start and stage 6.
 # Needs $TRANSFORMER_TF_DATA, the folder of the sources (docs/data.md). A finished stage is skipped, a
-# stopped one is resumed.
+# stopped one is resumed. After an update of the project, delete runs/data/en-de and runs/en-de*.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 data=runs/data/en-de
@@ -22,7 +22,7 @@ train() {
     fi
 }
 for stage in 1 2 3 4 5; do train $stage; done
-[ -d runs/en-de ] || python -m tools.average runs/en-de-4 runs/en-de-5 runs/en-de
+[ -d runs/en-de-4-5 ] || python -m tools.average runs/en-de-4 runs/en-de-5 runs/en-de-4-5
 train 6
-[ -d runs/en-de-mean ] || python -m tools.average runs/en-de runs/en-de-6 runs/en-de-mean
-[ -d runs/en-de-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de-mean --output runs/en-de-8bit
+[ -d runs/en-de ] || python -m tools.average runs/en-de-4-5 runs/en-de-6 runs/en-de
+[ -d runs/en-de-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-de --output runs/en-de-8bit

@@ -22,6 +22,8 @@ from transformer_tf.text.normalization import normalize_text
         (["▁a", "<unk>", "b"], ["a", "<unk>", "b"]),  # written as "a ⁇ b"
         (["▁", "<0xC3>"], ["�"]),  # half a character
         (["▁"], ["▁"]),
+        (["▁x", "▁¡", "", "¿"], ["x", "¡¿"]),  # the "▁" after an opening mark is no label
+        ([""], ["▁"]),
         ([], []),
     ],
 )

@@ -138,3 +138,18 @@ def test_sub_words_are_those_of_the_tokenizer(checkpoint, lowercase):
     ids = [[*special[1:], *expected[0], *special], expected[-1]]
     found = words.decode(tf.ragged.constant(ids)).numpy()
     assert [text.decode() for text in found] == [tokenizer.decode(row) for row in ids]
+
+
+def test_labels_after_opening_marks_are_those_of_the_tokenizer(tmp_path):
+    spanish = ["¡Hola! ¿Un coche?"] * 9
+    tokenizer = Tokenizer.train([*SENTENCES, *spanish], 330, tmp_path / "es.model")
+    assert tokenizer.space_after_opening_marks
+    words = SubWords(tokenizer)
+    ids = [tokenizer.encode(text) for text in ("¡Hola ¿¡Un coche", "car", "¿", "¡xyz")]
+    assert words.encode(tf.constant(["¡Hola ¿¡Un coche"])).to_list() == ids[:1]
+    found = words.tokens(tf.ragged.constant(ids)).numpy()
+    for row, expected in zip(found, ids, strict=True):
+        labels = [label.decode() for label in row[: len(expected)]]
+        assert labels == tokenizer.tokens(expected)
+    texts = words.decode(tf.ragged.constant(ids)).numpy()
+    assert [text.decode() for text in texts] == [tokenizer.decode(row) for row in ids]

@@ -204,7 +204,7 @@ class SubWords(tf.Module):
         name = f"sentencepiece_{hashlib.sha256(tokenizer.content).hexdigest()[:16]}"
         self._model = tensorflow_text.SentencepieceTokenizer(tokenizer.content, name=name)
         self._lowercase = tokenizer.lowercase
-        self._parts_opening_marks = tokenizer.parts_opening_marks
+        self._space_after_opening_marks = tokenizer.space_after_opening_marks
         self.pad_id, self.unk_id = tokenizer.pad_id, tokenizer.unk_id
         self.start_id, self.end_id = tokenizer.start_id, tokenizer.end_id
 
@@ -244,7 +244,7 @@ class SubWords(tf.Module):
         ):
             labels = tf.where(values == index, name, labels)
         labels = ids.with_flat_values(labels).to_tensor(default_value="")
-        if not self._parts_opening_marks:
+        if not self._space_after_opening_marks:
             return labels
         before = tf.pad(labels[:, :-1], [[0, 0], [1, 0]], constant_values="")
         joins = tf.strings.regex_full_match(before, f".*[{OPENING_MARKS}]")

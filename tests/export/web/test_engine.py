@@ -15,6 +15,7 @@ from transformer_tf.checkpoint import (
 )
 from transformer_tf.config import load_config
 from transformer_tf.export.web.pack import pack_checkpoint
+from transformer_tf.text.normalization import normalize_text
 from transformer_tf.text.tokenization.tokenizer import Tokenizer
 from transformer_tf.translator import Translator
 from transformer_tf.weights import quantize
@@ -46,7 +47,8 @@ def make_checkpoint(folder, known_words=None, **options):
     overrides.append(f"data.placeholders={str(known_words is not None).lower()}")
     config = load_config(None, [*overrides, f"tokenizer.shared={str(shared).lower()}"])
     (folder / "tokenizers").mkdir(parents=True)
-    source = Tokenizer.train(SENTENCES * 9, 310, folder / "tokenizers" / "source.model")
+    texts = SENTENCES * 9 + (GERMAN if shared else [])
+    source = Tokenizer.train(texts, 320, folder / "tokenizers" / "source.model")
     source.known_words = known_words
     target = source
     if not shared:
@@ -127,7 +129,7 @@ def test_the_first_tokens_can_be_forced(start_engine, small):
 
 
 def test_opening_marks(start_engine, small):
-    """The page writes no space after "¡" and "¿", which are words of their own in the sub-words."""
+    """The page reads a space after "¡" and "¿", and writes none."""
     ask = start_engine(pack_checkpoint(small, "float16"))
     translator = Translator.load(small)
     for prefix in "¡Häuser ¿Autos", "sehe ¡¿Ich", "¡":
@@ -139,6 +141,10 @@ def test_opening_marks(start_engine, small):
         labels = found["maps"]["cross"]["queries"]
         assert labels[: len(found["ids"])] == translator.target_tokenizer.tokens(found["ids"])
         assert "".join(labels).replace("▁", " ").strip().startswith(prefix)
+    byte = translator.target_tokenizer.processor.piece_to_id("<0xC3>")  # alone, no character
+    (mark,) = translator.target_tokenizer.encode("¡")
+    found = ask("translate", {"text": SENTENCES[0], "prefix": [mark, byte, ids[0]]})
+    assert found["text"] == normalize_text(translator.target_tokenizer.decode(found["ids"]))
 
 
 def test_plain_javascript_says_the_same(start_engine, small):
@@ -178,6 +184,15 @@ def test_draws_depend_on_their_seed(start_engine, small):
     assert draw(temperature=1.5, top_k=1) == [greedy] * 4
     assert draw(temperature=1.5, top_p=1e-9) == [greedy] * 4
     assert draw(temperature=1e-3) == [greedy] * 4
+
+
+def test_a_source_with_opening_marks(start_engine, tmp_path):
+    folder = make_checkpoint(tmp_path / "small", tie_embeddings="all")
+    tokenizer = Tokenizer.load(folder / "tokenizers" / "source.model")
+    assert tokenizer.space_after_opening_marks
+    texts = ["¡see! ¿I?", "a¡b", "¡ see", "¡", "¿¡", "see ¡", "(¡see!)", " ¿  see"]
+    ask = start_engine(pack_checkpoint(folder, "float16"))
+    assert ask("encode", texts) == [tokenizer.encode(text) for text in texts]
 
 
 def test_symbols_of_one_character(start_engine, checkpoint):

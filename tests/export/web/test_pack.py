@@ -83,6 +83,25 @@ def test_other_tokenizers_are_refused(tmp_path, options, reason):
     assert "\n" not in str(caught.value)
 
 
+def test_a_tokenizer_with_further_rules_is_refused(tmp_path):
+    path, rules = tmp_path / "source.model", tmp_path / "rules.tsv"
+    rules.write_text("A1\tA1 20\nBF\tBF 20\nFB01\t66 69\n")  # "ﬁ" becomes "fi"
+    with path.open("wb") as file:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(ENGLISH),
+            model_writer=file,
+            model_type="bpe",
+            vocab_size=310,
+            byte_fallback=True,
+            normalization_rule_tsv=str(rules),
+            minloglevel=2,
+        )
+    tokenizer = Tokenizer(path)
+    assert tokenizer.space_after_opening_marks
+    with pytest.raises(CheckpointError, match="normalizes text$"):
+        tokenizer_header(tokenizer)
+
+
 def test_a_lower_casing_tokenizer_is_refused(checkpoint):
     tokenizer = Tokenizer(checkpoint / "tokenizers" / "source.model", lowercase=True)
     with pytest.raises(CheckpointError, match="lower-cases$"):

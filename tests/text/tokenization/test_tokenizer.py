@@ -64,9 +64,11 @@ def test_the_same_sentences_make_the_same_model(tokenizer, tmp_path):
     assert tempfile.gettempdir().encode() not in again.content
 
 
-def test_opening_marks_are_words_of_their_own_in_the_sub_words(tmp_path):
-    sentences = [*SENTENCES, *["¡Anna! ¿Peter?"] * 9]
-    tokenizer = Tokenizer.train(sentences, 360, tmp_path / "es.model")
+def test_a_space_is_read_after_opening_marks(tmp_path):
+    tokenizer = Tokenizer.train(
+        [*SENTENCES, *["¡Anna! ¿Peter?"] * 9], vocab_size=360, model_file=tmp_path / "es.model"
+    )
+    assert tokenizer.space_after_opening_marks
     text = "¡Anna kauft! ¿Peter? ¡¿Jürgen?!"
     ids = tokenizer.encode(text)
     assert set(tokenizer.encode("Anna Peter Jürgen")) <= {*ids}
@@ -74,6 +76,16 @@ def test_opening_marks_are_words_of_their_own_in_the_sub_words(tmp_path):
     assert tokenizer.decode(tokenizer.encode("¡ Anna ¿")) == "¡Anna ¿"
     for labels in (tokenizer.pieces(text), tokenizer.tokens(ids)):
         assert "".join(labels).replace("▁", " ").strip() == text
+    slot = symbols.SLOTS[0]  # a value that ends with a mark is no mark
+    labels = tokenizer.pieces(f"Anna {slot} Peter", {slot: "x¿"})
+    assert "".join(labels).replace("▁", " ").strip() == "Anna x¿ Peter"
+
+
+def test_without_opening_marks_in_the_vocabulary_no_space_is_read(tokenizer):
+    assert not tokenizer.space_after_opening_marks
+    for text in ("¡Anna!", "¡ Anna ¿"):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert len([label for label in tokenizer.pieces("¡Anna!") if "▁" in label]) == 1
 
 
 def test_specials_are_labeled_and_not_decoded(tokenizer):

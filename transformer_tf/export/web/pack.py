@@ -181,7 +181,8 @@ def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
     reasons = {
         "lower-cases": tokenizer.lowercase,
         "normalizes text": (
-            proto.normalizer_spec.precompiled_charsmap and not tokenizer.parts_opening_marks
+            proto.normalizer_spec.precompiled_charsmap
+            and not (tokenizer.space_after_opening_marks and _keeps(tokenizer, "ﬁ①ｈe\u0301½"))
         ),
         "is no BPE model": spec.model_type != spec.BPE,
         "has no pieces for bytes": not spec.byte_fallback,
@@ -205,5 +206,10 @@ def tokenizer_header(tokenizer: Tokenizer) -> dict[str, Any]:
         "pieces": [piece.piece for piece in pieces],
         "first_merge": first,
         "unk_id": tokenizer.unk_id,
-        "parts_opening_marks": tokenizer.parts_opening_marks,
+        "space_after_opening_marks": tokenizer.space_after_opening_marks,
     }
+
+
+def _keeps(tokenizer: Tokenizer, text: str) -> bool:
+    """Returns whether SentencePiece leaves the characters of a word as they are."""
+    return bool(tokenizer.processor.normalize(text) == f"▁{text}")

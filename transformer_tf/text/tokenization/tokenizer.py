@@ -22,8 +22,8 @@ from transformer_tf.text import symbols
 from transformer_tf.utils.files import atomic_write_bytes
 
 MAX_TRAINING_SENTENCES = 1_000_000
-# Spanish writes them before a word without a space. Our models read them as words of their own, so
-# that "gato" has the same sub-words in "¡gato!" as elsewhere.
+# Spanish writes them before a word without a space. Our models read a space after them, so that
+# "gato" has the same sub-words in "¡gato!" as elsewhere.
 OPENING_MARKS = "¡¿"
 # BPEmb publishes no hashes. This is the hash of a verified copy.
 BPEMB_HASHES = {
@@ -55,7 +55,8 @@ class Tokenizer:
 
     Attributes:
         processor: The `sentencepiece.SentencePieceProcessor`.
-        parts_opening_marks: Whether the model reads "¡" and "¿" as words of their own.
+        space_after_opening_marks: Whether the model reads a space after "¡" and "¿", and writes
+            none.
         content: The bytes of the model file.
         known_words: The words of the training sources, if unknown names become placeholders.
 
@@ -84,8 +85,7 @@ class Tokenizer:
             raise DataError(f"Cannot read {self.model_file}: {error.strerror}") from error
         except (RuntimeError, ValueError) as error:
             raise DataError(f"{self.model_file} is not a BPE model") from error
-        mark = OPENING_MARKS[0]
-        self.parts_opening_marks = self.processor.normalize(mark + "a").endswith(f"{mark}▁a")
+        self.space_after_opening_marks = self.processor.normalize("¡a¿a").endswith("¡▁a¿▁a")
         num_pieces = self.processor.get_piece_size()
         self.start_id = num_pieces
         self.end_id = num_pieces + 1
@@ -138,8 +138,8 @@ class Tokenizer:
 
         Every digit is a piece of its own, so that numbers are copied digit by digit. A character
         that is not in the sentences is encoded as the bytes of its UTF-8 form. The 16 reserved
-        characters of `transformer_tf.text.symbols` are pieces as well. "¡" and "¿" are words of
-        their own in the pieces, though not in the text; the model file itself has this rule.
+        characters of `transformer_tf.text.symbols` are pieces as well. If both "¡" and "¿" are
+        pieces, a space is read after them, and dropped in `decode`; the model file has this rule.
 
         Args:
             sentences: Text to learn from.
@@ -182,6 +182,10 @@ class Tokenizer:
         proto = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
         for spec in (proto.normalizer_spec, proto.denormalizer_spec):
             spec.ClearField("normalization_rule_tsv")  # a temporary file
+            # A mark that is spelled in bytes is no label that a word could follow.
+            if not {*OPENING_MARKS} <= {piece.piece for piece in proto.pieces}:
+                spec.ClearField("precompiled_charsmap")
+                spec.name = "identity"
         Path(model_file).write_bytes(proto.SerializeToString(deterministic=True))
         return cls(model_file, tags=tags)
 
@@ -234,6 +238,8 @@ class Tokenizer:
     def tokens(self, ids: Iterable[int], values: Mapping[str, str] | None = None) -> list[str]:
         """Returns a label for each id, with a leading `▁` where a word begins.
 
+        After "¡" none begins, so a label may depend on the id before it; `vocabulary` does not.
+
         Args:
             ids: The ids.
             values: What to show for placeholders.
@@ -246,13 +252,14 @@ class Tokenizer:
 
     def _labeled(self, pieces: Iterable[str], values: Mapping[str, str] | None) -> list[str]:
         shown = symbols.token_labels(self.tags) | dict(values or {})
-        labels = [shown.get(piece, piece) for piece in pieces]
-        if not self.parts_opening_marks:
-            return labels
-        return [
-            label.removeprefix("▁") if before.endswith(tuple(OPENING_MARKS)) else label
-            for before, label in zip(["", *labels], labels, strict=False)
-        ]
+        labels, before = [], ""
+        for piece in pieces:
+            label = shown.get(piece, piece)
+            if self.space_after_opening_marks and before.endswith(tuple(OPENING_MARKS)):
+                label = label.removeprefix("▁")
+            labels.append(label)
+            before = piece
+        return labels
 
     @property
     def vocabulary(self) -> list[str]:

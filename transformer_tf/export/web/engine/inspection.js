@@ -131,7 +131,7 @@ export function oddsOf(translator, { position, temperature, ...request }) {
     forbidden: constrain(task, row, nodes.at(-1)).allowed[tokens[0].id] === -Infinity,
     tokens: tokens.map(({ id, logProb: logit }, i) => ({
       id, logit, power: power(logit), probability: power(logit) / sum,
-      token: translator.said([id], task)[0], rest: translator.said(words[i], task),
+      token: translator.said([id], task)[0], rest: translator.said([id, ...words[i]], task).slice(1),
     })),
   };
 }
@@ -154,7 +154,7 @@ function wordsOf({ transformer, target }, { source, changes, endId }, before, be
     const size = logits.length / open.length;
     open = open.flatMap(({ word, node }, i) => {
       const [{ id }] = likeliest(logits.subarray(i * size, (i + 1) * size), 1);
-      if (!/^\p{L}/u.test(target.tokens([id])[0])) return []; // the next word, or a mark
+      if (!/^\p{L}/u.test(target.tokens([node.id, id])[1])) return []; // the next word, or a mark
       words[word].push(id);
       return [{ word, node: new Node(id, node, 0) }];
     });

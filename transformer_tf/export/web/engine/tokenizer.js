@@ -9,11 +9,11 @@ export class Tokenizer {
    * @param {string[]} settings.pieces The pieces; merged ones come last, in the order of merging.
    * @param {number} settings.first_merge The index of the first merged piece.
    * @param {number} settings.unk_id
-   * @param {boolean} settings.parts_opening_marks Whether "¡" and "¿" are words of their own.
+   * @param {boolean} settings.space_after_opening_marks Whether a space is read after "¡" and "¿".
    */
-  constructor({ pieces, first_merge: firstMerge, unk_id: unkId, parts_opening_marks: parts }) {
+  constructor({ pieces, first_merge: firstMerge, unk_id: unkId, space_after_opening_marks: spaced }) {
     this.pieces = pieces;
-    this.openingMarks = parts ? OPENING_MARKS : "";
+    this.openingMarks = spaced ? OPENING_MARKS : "";
     this.unkId = unkId;
     this.startId = pieces.length;
     this.endId = pieces.length + 1;
@@ -36,8 +36,8 @@ export class Tokenizer {
   }
 
   /**
-   * The words of a text, each beginning with the mark. SentencePiece drops marks at the end of a
-   * text like spaces, even those that the user typed.
+   * The words of a text, each beginning with "▁". SentencePiece drops "▁" at the end of a text like
+   * a space, even if the user typed it.
    *
    * @param {string} text
    */
@@ -112,12 +112,12 @@ export class Tokenizer {
     }
     text = text.replaceAll(MARK, " ");
     for (const mark of this.openingMarks) text = text.replaceAll(`${mark} `, mark);
-    return text.replace(/^ /, "");
+    return text.replace(/^ /, "").replaceAll("\ufffd", "");
   }
 }
 
 /**
- * Decodes UTF-8, without bytes that belong to no character.
+ * Decodes UTF-8; a byte that belongs to no character becomes U+FFFD.
  *
  * @param {number[]} bytes
  */
@@ -130,6 +130,7 @@ function charactersOf(bytes) {
       text += decoder.decode(Uint8Array.from(bytes.slice(begin, begin + size)));
       begin += size;
     } catch {
+      text += "\ufffd";
       begin += 1;
     }
   }

@@ -188,7 +188,7 @@ addEventListener("hashchange", () => {
 });
 
 byId("unforce").addEventListener("click", () => {
-  byId("next-tokens").querySelector("button").focus({ preventScroll: true }); // it gets disabled
+  byId("next-tokens").querySelector("button").focus({ preventScroll: true }); // the clicked button gets disabled
   session.prefix = [];
   refresh();
 });
