@@ -1,14 +1,21 @@
 """Averages the weights of two checkpoints of one form: python -m tools.average FIRST LAST OUTPUT.
 
 The mean of a model before and after a further stage of training is often better than both
-(Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"). The other files are those of LAST.
+(Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"). LAST counts with the weights at
+its end: its best ones may be those of its start. The other files are those of LAST.
 """
 
 import shutil
 import sys
 from pathlib import Path
 
-from transformer_tf.checkpoint import BEST_WEIGHTS, load_checkpoint, save_weights
+from transformer_tf.checkpoint import (
+    BEST_WEIGHTS,
+    LAST_WEIGHTS,
+    load_checkpoint,
+    load_weights,
+    save_weights,
+)
 from transformer_tf.errors import CheckpointError
 from transformer_tf.export.folders import check_place, new_folder
 from transformer_tf.hashes import record_hashes
@@ -26,6 +33,8 @@ def main(first: Path, last: Path, output: Path) -> None:
     import_keras_quietly()
     check_place(output)
     old, new = (load_checkpoint(folder)[1] for folder in (first, last))
+    if (last / LAST_WEIGHTS).is_file():
+        load_weights(new, last / LAST_WEIGHTS)
     pairs = list(zip(old.get_weights(), new.get_weights(), strict=False))
     if old.count_params() != new.count_params() or any(a.shape != b.shape for a, b in pairs):
         raise CheckpointError(f"{first} and {last} have other shapes")
