@@ -28,16 +28,19 @@ def main(first: Path, last: Path, output: Path) -> None:
     """Writes the new checkpoint.
 
     Raises:
-        CheckpointError: If the models have other shapes, or `output` exists and is not empty.
+        CheckpointError: If the models have other shapes or vocabularies, or `output` exists and is
+            not empty.
     """
     import_keras_quietly()
     check_place(output)
-    old, new = (load_checkpoint(folder)[1] for folder in (first, last))
+    (_, old, *old_tokenizers), (_, new, *new_tokenizers) = map(load_checkpoint, (first, last))
     if (last / LAST_WEIGHTS).is_file():
         load_weights(new, last / LAST_WEIGHTS)
     pairs = list(zip(old.get_weights(), new.get_weights(), strict=False))
     if old.count_params() != new.count_params() or any(a.shape != b.shape for a, b in pairs):
         raise CheckpointError(f"{first} and {last} have other shapes")
+    if [each.vocabulary for each in old_tokenizers] != [each.vocabulary for each in new_tokenizers]:
+        raise CheckpointError(f"{first} and {last} have other vocabularies")
     new.set_weights([(one + other) / 2 for one, other in pairs])
     with new_folder(output) as folder:
         shutil.copytree(last, folder, ignore=shutil.ignore_patterns(*OF_WEIGHTS))

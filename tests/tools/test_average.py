@@ -31,3 +31,9 @@ def test_models_of_other_shapes_have_no_mean(checkpoint, tmp_path):
     shipped = Path(__file__).parents[2] / "checkpoints" / "en-de"
     with pytest.raises(CheckpointError, match="other shapes"):
         main(checkpoint, shipped, tmp_path / "mean")
+
+
+def test_models_of_other_vocabularies_have_no_mean(tmp_path):
+    shipped = Path(__file__).parents[2] / "checkpoints"
+    with pytest.raises(CheckpointError, match="other vocabularies"):
+        main(shipped / "en-de", shipped / "en-es", tmp_path / "mean")

@@ -180,10 +180,11 @@ class Tokenizer:
                 f"tokenizer.vocab_size={vocab_size} does not fit the training text: {reason}"
             ) from error
         proto = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
+        # A mark in bytes is no piece: the labels would show a space that the text does not have.
+        has_marks = {*OPENING_MARKS} <= {piece.piece for piece in proto.pieces}
         for spec in (proto.normalizer_spec, proto.denormalizer_spec):
             spec.ClearField("normalization_rule_tsv")  # a temporary file
-            # A mark that is spelled in bytes is no label that a word could follow.
-            if not {*OPENING_MARKS} <= {piece.piece for piece in proto.pieces}:
+            if not has_marks:
                 spec.ClearField("precompiled_charsmap")
                 spec.name = "identity"
         Path(model_file).write_bytes(proto.SerializeToString(deterministic=True))
