@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains checkpoints/en-es in three stages: bash configs/en_es/train.sh
-# Stage 3 starts from the mean of stages 1 and 2. The translator is the mean of that start and stage 3.
+# Stage 3 starts from the mean of stages 1 and 2.
 # It starts from the fourth stage of configs/en_de/train.sh, which also says what it needs: from your
 # own in runs/en-de-4, else from checkpoints/en-de, which is trained further.
 set -euo pipefail
@@ -22,5 +22,4 @@ train 1 runs/en-es-start
 train 2 runs/en-es-1
 [ -d runs/en-es-1-2 ] || python -m tools.average runs/en-es-1 runs/en-es-2 runs/en-es-1-2
 train 3 runs/en-es-1-2
-[ -d runs/en-es ] || python -m tools.average runs/en-es-1-2 runs/en-es-3 runs/en-es
-[ -d runs/en-es-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es --output runs/en-es-8bit
+[ -d runs/en-es-8bit ] || python scripts/export.py --format checkpoint --quantization int8 --checkpoint runs/en-es-3 --output runs/en-es-8bit
